@@ -1,0 +1,289 @@
+"""The demo: read a corpus, build its graph, answer five questions with references. No key, no network.
+
+    python -m demo.run            # or scripts/demo.sh, which sets everything up first
+
+What was read stays in ``demo/.work``; a second run resumes what is missing and then only asks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.rule import Rule
+
+from lightrag import LightRAG, QueryParam
+from lightrag.embedding.offline import offline_embedding
+from lightrag.exceptions import LightRAGError
+from lightrag.llm.offline import offline_complete
+
+DEMO = Path(__file__).resolve().parent
+WORK = DEMO / ".work"
+MARKER = "corpus.sha256"
+POLL_SECONDS = 0.1
+
+READER = (
+    "This is the offline reader: a small embedding model on this machine, entities found by rules, answers made of "
+    "sentences quoted from the sources. No language model is asked."
+)
+
+
+class DemoError(Exception):
+    """The demo cannot go on; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file of the corpus.
+
+    Attributes:
+        path: Relative to the corpus, with slashes; also the document's id and what references show.
+        text: Its content.
+        metadata: Dates, tags and notes as :class:`lightrag.DocumentMetadata` takes them.
+    """
+
+    path: str
+    text: str
+    metadata: dict[str, Any]
+
+
+def read_corpus(folder: Path) -> list[Source]:
+    """Read every file that ``metadata.json`` of the folder names.
+
+    Raises:
+        DemoError: A file is missing.
+    """
+    try:
+        described = json.loads((folder / "metadata.json").read_text(encoding="utf-8"))
+        return [
+            Source(path, (folder / path).read_text(encoding="utf-8"), metadata)
+            for path, metadata in sorted(described.items())
+        ]
+    except FileNotFoundError as error:
+        raise DemoError(f"a file of the corpus is missing: {error.filename}") from error
+
+
+def prepare_work(work: Path, sources: Sequence[Source], *, fresh: bool) -> bool:
+    """Make the folder of the stores, emptied when it holds another corpus, another version, or on request.
+
+    Returns:
+        Whether an earlier run of the same corpus is there.
+    """
+    described = [version("lightrag-hku"), [(source.path, source.text, source.metadata) for source in sources]]
+    wanted = hashlib.sha256(json.dumps(described).encode()).hexdigest()
+    marker = work / MARKER
+    known = not fresh and marker.is_file() and marker.read_text(encoding="utf-8") == wanted
+    if not known and work.exists():
+        shutil.rmtree(work)
+    work.mkdir(parents=True, exist_ok=True)
+    marker.write_text(wanted, encoding="utf-8")
+    return known
+
+
+class Display:
+    """Progress bars on a terminal, a line now and then elsewhere."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self._progress: Progress | None = None
+
+    @contextmanager
+    def bars(self) -> Iterator[None]:
+        """Show bars while the block runs."""
+        if not self.console.is_terminal:
+            yield
+            return
+        columns = (
+            TextColumn("{task.description:<10}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("[dim]{task.fields[note]}[/dim]"),
+        )
+        with Progress(*columns, console=self.console) as progress:
+            self._progress = progress
+            try:
+                yield
+            finally:
+                self._progress = None
+
+    def bar(self, name: str, total: int) -> Bar:
+        """Add a bar."""
+        return Bar(self.console, self._progress, name, total)
+
+
+class Bar:
+    """One bar, or its lines."""
+
+    def __init__(self, console: Console, progress: Progress | None, name: str, total: int) -> None:
+        self._console = console
+        self._progress = progress
+        self._name = name
+        self._total = total
+        self._said = -1
+        self._task: TaskID | None = progress.add_task(name, total=total, note="") if progress else None
+
+    def set(self, done: int, note: str = "") -> None:
+        """Move the bar to ``done``."""
+        if self._progress is not None and self._task is not None:
+            self._progress.update(self._task, completed=done, note=escape(note[:60]))
+        elif done != self._said and (done % 8 == 0 or done == self._total):
+            self._said = done
+            self._console.print(f"{self._name}: {done} of {self._total}")
+
+
+async def ingest(rag: LightRAG, sources: Sequence[Source], display: Display) -> None:
+    """Add what is not stored yet and process everything that is not finished.
+
+    Raises:
+        DemoError: A document failed; the message names it and the reason.
+    """
+    stored = await rag.aget_docs_by_ids([source.path for source in sources])
+    missing = [source for source in sources if source.path not in stored]
+    with display.bars():
+        if missing:
+            bar = display.bar("Adding", len(missing))
+            for number, source in enumerate(missing, start=1):
+                await rag.apipeline_enqueue_documents(
+                    source.text, ids=source.path, file_paths=source.path, document_metadata=source.metadata
+                )
+                bar.set(number, source.path)
+        open_documents = await unfinished(rag, sources)
+        if open_documents:
+            await process(rag, display.bar("Reading", len(open_documents)), len(open_documents))
+    failed = await unfinished(rag, sources)
+    if failed:
+        reasons = "\n".join(f"  {path}: {reason}" for path, reason in failed.items())
+        raise DemoError(f"{len(failed)} of {len(sources)} documents could not be read:\n{reasons}")
+
+
+async def unfinished(rag: LightRAG, sources: Sequence[Source]) -> dict[str, str]:
+    """Return the paths of documents that are not processed, with the reason or state."""
+    rows = await rag.aget_docs_by_ids([source.path for source in sources])
+    states = {source.path: rows.get(source.path) for source in sources}
+    return {
+        path: (row.error_msg or row.status.value) if row is not None else "not stored"
+        for path, row in states.items()
+        if row is None or row.status.value != "processed"
+    }
+
+
+async def process(rag: LightRAG, bar: Bar, total: int) -> None:
+    """Run the pipeline, documents that failed last time included, and show how far it is."""
+    running = asyncio.create_task(rag.aretry_failed_documents())
+    while not running.done():
+        status = rag.pipeline_status()
+        bar.set(min(status["cur_batch"], total), status["latest_message"])
+        await asyncio.wait({running}, timeout=POLL_SECONDS)
+    await running
+    bar.set(total)
+
+
+async def ask(rag: LightRAG, item: dict[str, Any], console: Console) -> list[str]:
+    """Ask one question and print the answer with its references.
+
+    Returns:
+        The referenced paths.
+
+    Raises:
+        DemoError: There is no answer; the message says why.
+    """
+    result = await rag.aquery_llm(item["question"], QueryParam(mode="mix"))
+    answer = (result.get("llm_response") or {}).get("content")
+    if result.get("status") != "success" or not answer:
+        raise DemoError(f"no answer to {item['question']!r}: {result.get('message')}")
+    references = result["data"]["references"]
+    console.print()
+    console.print(Rule(escape(item["question"]), align="left", style="bold"))
+    console.print(Padding(escape(answer.strip()), (1, 0, 0, 2)))
+    console.print(Padding("[dim]References[/dim]", (1, 0, 0, 2)))
+    for reference in references:
+        label = f"[{reference['reference_id']}]"
+        console.print(Padding(escape(f"{label:>4} {reference['file_path']}"), (0, 0, 0, 2)))
+    return [reference["file_path"] for reference in references]
+
+
+async def run(options: argparse.Namespace, console: Console) -> None:
+    """Run the demo from beginning to end.
+
+    Raises:
+        DemoError: It could not be finished, or ``--check`` found a question without its expected source.
+    """
+    sources = read_corpus(DEMO / "corpus")
+    questions = json.loads((DEMO / "questions.json").read_text(encoding="utf-8"))["first_demo"]
+    known = prepare_work(WORK, sources, fresh=options.fresh)
+    console.print(f"[bold]{len(sources)} documents[/bold], stored in {escape(str(WORK))}")
+    console.print(f"[dim]{READER}[/dim]\n")
+    rag = LightRAG(
+        working_dir=str(WORK),
+        workspace="",
+        llm_model_func=offline_complete,
+        llm_model_name="offline",
+        embedding_func=offline_embedding,
+    )
+    await rag.initialize_storages()
+    try:
+        begin = time.perf_counter()
+        await ingest(rag, sources, Display(console))
+        entities = len(await rag.get_graph_labels())
+        took = time.perf_counter() - begin
+        console.print(
+            f"{'Found' if known else 'Read'} {len(sources)} documents, {entities} entities, in {took:.1f} s."
+        )
+        astray = []
+        for item in questions:
+            referenced = await ask(rag, item, console)
+            if not set(referenced) & set(item["expect_sources"]):
+                astray.append(f"  {item['question']} (expected one of {', '.join(item['expect_sources'])})")
+    finally:
+        await rag.finalize_storages()
+    if options.check and astray:
+        raise DemoError("no expected source among the references of:\n" + "\n".join(astray))
+    console.print("\n[dim]Run it again: the documents are there, and it only asks. --fresh reads them anew.[/dim]")
+
+
+def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="demo.run", description="Read the demo corpus and ask five questions.")
+    parser.add_argument("--fresh", action="store_true", help="forget what an earlier run read")
+    parser.add_argument(
+        "--check", action="store_true", help="fail unless every question cites a source that it should"
+    )
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the demo and turn what goes wrong into plain words.
+
+    Returns:
+        Exit code: 0 done, 1 failed, 130 stopped by the user.
+    """
+    options = parse_arguments(argv)
+    try:
+        asyncio.run(run(options, Console(highlight=False)))
+    except KeyboardInterrupt:
+        print("\nStopped. Run it again: what is finished is kept.", file=sys.stderr)
+        return 130
+    except (DemoError, LightRAGError, OSError) as error:
+        print(f"\nThe demo stopped: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

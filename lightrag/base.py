@@ -1,0 +1,22 @@
+"""Import path that users already have; the names live elsewhere."""
+
+from lightrag.contracts.doc_status import BaseDocStatusStorage as DocStatusStorage
+from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
+from lightrag.contracts.graph import BaseGraphStorage
+from lightrag.contracts.kv import BaseKVStorage
+from lightrag.contracts.query import QueryParam
+from lightrag.contracts.storage import StorageNameSpace
+from lightrag.contracts.vector import BaseVectorStorage
+from lightrag.ingest.delete import DeletionResult
+
+__all__ = [
+    "BaseGraphStorage",
+    "BaseKVStorage",
+    "BaseVectorStorage",
+    "DeletionResult",
+    "DocProcessingStatus",
+    "DocStatus",
+    "DocStatusStorage",
+    "QueryParam",
+    "StorageNameSpace",
+]

@@ -1,0 +1,143 @@
+"""Document status: one row per document (or refused attempt), through all states of the pipeline."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from lightrag.contracts.kv import BaseKVStorage
+
+
+class DocStatus(StrEnum):
+    """State of a document. ``preprocessed`` is only read, from data of older versions."""
+
+    PENDING = "pending"
+    PARSING = "parsing"
+    ANALYZING = "analyzing"
+    PROCESSING = "processing"
+    PREPROCESSED = "preprocessed"
+    PROCESSED = "processed"
+    FAILED = "failed"
+
+
+# States from which a document is taken up again after a crash or restart.
+INTERRUPTED_STATES = (DocStatus.PARSING, DocStatus.ANALYZING, DocStatus.PROCESSING)
+
+
+@dataclass
+class DocProcessingStatus:
+    """A row of the document status store.
+
+    Attributes:
+        content_summary: First 250 characters at the most.
+        content_length: Characters of the whole text.
+        file_path: Normalised relative source path, or ``unknown_source``.
+        status: State.
+        created_at: ISO-8601 UTC with microseconds.
+        updated_at: As above, of the last change.
+        track_id: Names the call that enqueued the document.
+        chunks_count: Number of chunks once known.
+        chunks_list: Their ids.
+        error_msg: Why the document failed.
+        content_hash: MD5 of the sanitised text, hex; ``None`` while unknown.
+        metadata: Process notes and the user's ``user_*`` keys.
+    """
+
+    content_summary: str
+    content_length: int
+    file_path: str
+    status: DocStatus
+    created_at: str
+    updated_at: str
+    track_id: str | None = None
+    chunks_count: int | None = None
+    chunks_list: list[str] = field(default_factory=list)
+    error_msg: str | None = None
+    content_hash: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> DocProcessingStatus:
+        """Build from a stored row; keys that are not fields are left out."""
+        known = {name: row[name] for name in cls.__dataclass_fields__ if row.get(name) is not None}
+        known["status"] = DocStatus(row["status"])
+        return cls(**known)
+
+    def to_row(self) -> dict[str, Any]:
+        """Return the plain JSON row; ``None`` values are left out."""
+        row = {name: value for name, value in asdict(self).items() if value is not None}
+        row["status"] = self.status.value
+        return row
+
+
+@dataclass(kw_only=True, eq=False)
+class BaseDocStatusStorage(BaseKVStorage):
+    """Rows of :class:`DocProcessingStatus` as plain dicts; also a key-value store."""
+
+    @abstractmethod
+    async def get_status_counts(self) -> dict[str, int]:
+        """Return the number of rows per state, states without rows left out."""
+
+    @abstractmethod
+    async def get_docs_by_statuses(self, statuses: Sequence[DocStatus]) -> dict[str, DocProcessingStatus]:
+        """Return all rows in any of the states, oldest first (``created_at``, then id)."""
+
+    @abstractmethod
+    async def get_docs_by_statuses_page(
+        self, statuses: Sequence[DocStatus], *, limit: int = 500, after: tuple[str, str] | None = None
+    ) -> list[tuple[str, DocProcessingStatus]]:
+        """Return up to ``limit`` rows, oldest first, after the position ``(created_at, id)``."""
+
+    @abstractmethod
+    async def get_docs_by_track_id(self, track_id: str) -> dict[str, DocProcessingStatus]:
+        """Return the rows that one call enqueued."""
+
+    @abstractmethod
+    async def get_docs_paginated(
+        self,
+        status_filter: DocStatus | None = None,
+        status_filters: Sequence[DocStatus] | None = None,
+        page: int = 1,
+        page_size: int = 50,
+        sort_field: str = "updated_at",
+        sort_direction: str = "desc",
+    ) -> tuple[list[tuple[str, DocProcessingStatus]], int]:
+        """Return one page and the total.
+
+        Args:
+            status_filter: Only this state.
+            status_filters: Only these states; wins over ``status_filter``.
+            page: From 1.
+            page_size: 1 to 200.
+            sort_field: ``created_at``, ``updated_at``, ``id`` or ``file_path``.
+            sort_direction: ``asc`` or ``desc``.
+
+        Raises:
+            InputError: An argument is out of range; the message says what was allowed.
+        """
+
+    @abstractmethod
+    async def get_doc_by_file_path(self, file_path: str) -> tuple[str, DocProcessingStatus] | None:
+        """Return the document of a source path; refused attempts (``dup-`` rows) are never returned."""
+
+    @abstractmethod
+    async def get_doc_by_content_hash(
+        self, content_hash: str, *, exclude_doc_id: str | None = None
+    ) -> tuple[str, DocProcessingStatus] | None:
+        """Return a document with that content; refused attempts are never returned."""
+
+    @abstractmethod
+    async def update_doc_status_fields(self, updates: Mapping[str, Mapping[str, Any]]) -> None:
+        """Replace only the given fields of existing rows and set ``updated_at``; unknown ids are passed over.
+
+        ``metadata`` is replaced whole, like every other field.
+        """
+
+    async def get_all_status_counts(self) -> dict[str, int]:
+        """Return the number of rows of every state, zeros included, and of ``all``."""
+        counts = await self.get_status_counts()
+        full = {state.value: counts.get(state.value, 0) for state in DocStatus}
+        return {**full, "all": sum(full.values())}

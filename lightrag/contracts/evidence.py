@@ -1,0 +1,146 @@
+"""Evidence: which chunk of which document says what about an entity or a relation.
+
+Evidence rows are the record; nodes, edges and their vectors are derived from them. A delete or an edit recomputes an
+object from its remaining rows, and a filtered query reads an object through the rows of the eligible documents.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from lightrag.contracts.storage import StorageNameSpace
+
+
+class ObjectKind(StrEnum):
+    """The two kinds of knowledge-graph objects."""
+
+    ENTITY = "entity"
+    RELATION = "relation"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One row per (object, chunk).
+
+    Attributes:
+        kind: Entity or relation.
+        object_id: Graph id of the entity, or :func:`relation_key` of the relation's ends.
+        chunk_id: The chunk that says it.
+        document_id: The chunk's document.
+        description: What the chunk says.
+        entity_type: Type the chunk gives the entity; ``""`` for relations.
+        keywords: Comma-separated keywords of the relation; ``""`` for entities.
+        weight: Strength the chunk gives the relation; 0.0 for entities.
+        file_path: Source path of the document.
+        created_at: Epoch seconds of the extraction.
+        tenant_tag: Scope of the object; ``""`` is the aggregate.
+        sequence: Order of arrival, given by the store; later rows have higher numbers.
+    """
+
+    kind: ObjectKind
+    object_id: str
+    chunk_id: str
+    document_id: str
+    description: str = ""
+    entity_type: str = ""
+    keywords: str = ""
+    weight: float = 0.0
+    file_path: str = ""
+    created_at: int = 0
+    tenant_tag: str = ""
+    sequence: int = 0
+
+
+class EvidenceSource(NamedTuple):
+    """Where an object's evidence comes from, without its text."""
+
+    chunk_id: str
+    document_id: str
+    file_path: str
+
+
+RELATION_KEY_SEPARATOR = "\x1e"
+
+
+def relation_key(source: str, target: str) -> str:
+    """Return the object id of an undirected relation: its sorted ends, joined by U+001E.
+
+    The separator is a control character, which names never hold, so no two relations share a key.
+    """
+    first, second = sorted((source, target))
+    return f"{first}{RELATION_KEY_SEPARATOR}{second}"
+
+
+def split_relation_key(key: str) -> tuple[str, str]:
+    """Return the two ends of :func:`relation_key`, sorted."""
+    first, _, second = key.partition(RELATION_KEY_SEPARATOR)
+    return first, second
+
+
+@dataclass(kw_only=True, eq=False)
+class BaseEvidenceStorage(StorageNameSpace):
+    """Evidence rows, found by object and by document."""
+
+    @abstractmethod
+    async def add(self, rows: Sequence[Evidence]) -> None:
+        """Insert rows; a row with the same kind, object and chunk is replaced and keeps its place in the order."""
+
+    @abstractmethod
+    async def of_objects(
+        self, kind: ObjectKind, object_ids: Sequence[str], *, document_ids: Collection[str] | None = None
+    ) -> dict[str, list[Evidence]]:
+        """Return the rows of objects in order of arrival; objects without rows are left out.
+
+        Args:
+            kind: Entity or relation.
+            object_ids: Which objects.
+            document_ids: Only rows of these documents. An empty collection gives an empty result.
+        """
+
+    @abstractmethod
+    async def sources_of_objects(
+        self,
+        kind: ObjectKind,
+        object_ids: Sequence[str],
+        *,
+        document_ids: Collection[str] | None = None,
+        limit: int | None = None,
+    ) -> dict[str, list[EvidenceSource]]:
+        """As :meth:`of_objects`, without texts; ``limit`` keeps the oldest rows of each object."""
+
+    @abstractmethod
+    async def of_documents(self, document_ids: Collection[str]) -> list[Evidence]:
+        """Return all rows of documents, in order of arrival."""
+
+    @abstractmethod
+    async def objects_of_documents(self, document_ids: Collection[str]) -> dict[ObjectKind, list[str]]:
+        """Return the ids of all objects that have a row of these documents, in order of first arrival."""
+
+    @abstractmethod
+    async def drop_documents(self, document_ids: Collection[str]) -> None:
+        """Delete all rows of documents."""
+
+    @abstractmethod
+    async def drop_objects(self, kind: ObjectKind, object_ids: Collection[str]) -> None:
+        """Delete all rows of objects."""
+
+    @abstractmethod
+    async def reassign(self, kind: ObjectKind, renames: Mapping[str, str]) -> None:
+        """Move rows from old to new object ids.
+
+        Where both have a row of one chunk, the moved one is kept only if the other has no description.
+        """
+
+    @abstractmethod
+    async def scan_objects(
+        self, kind: ObjectKind, *, after: str = "", limit: int = 500, tenant_tag: str | None = None
+    ) -> list[str]:
+        """Return up to ``limit`` distinct object ids that sort after ``after``, sorted; of one scope if given."""
+
+    @abstractmethod
+    async def count(self) -> int:
+        """Return the number of rows."""

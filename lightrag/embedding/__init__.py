@@ -1,0 +1,1 @@
+"""Embedding models: the table of bindings and the decorator for functions of one's own."""

@@ -1,0 +1,49 @@
+"""Embedding bindings by the name that settings use."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from lightrag.contracts.models import EmbeddingFunc
+from lightrag.runtime.endpoints import Binding, BindingTable, ModelEndpoint
+
+EMBEDDING_BINDINGS = BindingTable(
+    "embeddings",
+    {
+        "openai": Binding("lightrag.llm.openai", "create_embedding", package="openai", extra="openai"),
+        "ollama": Binding("lightrag.llm.ollama", "create_embedding", package="ollama", extra="ollama"),
+    },
+)
+
+
+@dataclass(frozen=True)
+class EmbeddingAttributes:
+    """What must be known about an embedding model; the fields are those of :class:`EmbeddingFunc`.
+
+    Attributes:
+        embedding_dim: Dimension of the vectors.
+        max_token_size: Longest text, in tokens; ``None`` when not limited.
+        send_dimensions: Send ``embedding_dim`` with each request.
+        supports_asymmetric: Tell questions from documents.
+    """
+
+    embedding_dim: int
+    max_token_size: int | None = None
+    send_dimensions: bool = False
+    supports_asymmetric: bool = False
+
+
+def create_embedding(binding: str, endpoint: ModelEndpoint, attributes: EmbeddingAttributes) -> EmbeddingFunc:
+    """Return the embedding function for a model.
+
+    Args:
+        binding: Name of the binding.
+        endpoint: The model.
+        attributes: What must be known about it.
+
+    Raises:
+        InputError: There is no such binding.
+        MissingDependencyError: Its package is not installed.
+    """
+    function: EmbeddingFunc = EMBEDDING_BINDINGS.factory(binding)(endpoint, **asdict(attributes))
+    return function

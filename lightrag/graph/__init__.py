@@ -1,0 +1,1 @@
+"""The knowledge graph: records, merging, summaries, rebuilding and exploring."""

@@ -1,0 +1,145 @@
+"""A change of the graph: what is to be written, computed first and written in one unit of work.
+
+Every path that touches objects (merge, delete, edit, rename, custom graphs, scopes) ends here, so that graph, vectors
+and evidence cannot part ways, and no path can forget the derived fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lightrag.context import EngineContext
+from lightrag.contracts.evidence import Evidence, ObjectKind, split_relation_key
+from lightrag.graph.records import ObjectRecord
+from lightrag.graph.summarise import summarise_records
+from lightrag.kg_scopes import make_entity_vdb_id, make_relation_vdb_id, split_scoped_entity_id
+from lightrag.runtime.tokens import count_tokens, truncate_to_tokens
+from lightrag.stores import Stores
+
+VectorRows = dict[str, dict[str, Any]]
+
+
+@dataclass
+class GraphChange:
+    """Writes of one unit of work, by store."""
+
+    evidence: list[Evidence] = field(default_factory=list)
+    nodes: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    edges: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
+    entity_vectors: VectorRows = field(default_factory=dict)
+    relation_vectors: VectorRows = field(default_factory=dict)
+    removed_entities: list[str] = field(default_factory=list)
+    removed_relations: list[str] = field(default_factory=list)
+
+    async def write(self, stores: Stores) -> None:
+        """Queue all writes; belongs into a unit of work. Removals come first, so that a renamed object survives."""
+        if self.removed_relations:
+            await stores.graph.remove_edges([split_relation_key(key) for key in self.removed_relations])
+            await stores.relationships.delete([relation_vector_id(key) for key in self.removed_relations])
+        if self.removed_entities:
+            await stores.graph.remove_nodes(self.removed_entities)
+            await stores.entities.delete([entity_vector_id(name) for name in self.removed_entities])
+        if self.evidence:
+            await stores.evidence.add(self.evidence)
+        if self.nodes:
+            await stores.graph.upsert_nodes_batch(self.nodes)
+        if self.edges:
+            await stores.graph.upsert_edges_batch(self.edges)
+        if self.entity_vectors:
+            await stores.entities.upsert(self.entity_vectors)
+        if self.relation_vectors:
+            await stores.relationships.upsert(self.relation_vectors)
+
+
+def entity_vector_id(object_id: str) -> str:
+    """Return the id of an entity's vector row."""
+    name, tag = split_scoped_entity_id(object_id)
+    return make_entity_vdb_id(name, tag)
+
+
+def relation_vector_id(object_id: str) -> str:
+    """Return the id of a relation's vector row."""
+    (source, tag), (target, _) = (split_scoped_entity_id(end) for end in split_relation_key(object_id))
+    return make_relation_vdb_id(source, target, tag)
+
+
+@dataclass
+class Touched:
+    """A record that a change writes, with the text that is embedded for it in the store now."""
+
+    record: ObjectRecord
+    stored_content: str | None
+
+
+async def add_records(context: EngineContext, change: GraphChange, touched: Sequence[Touched]) -> None:
+    """Summarise, embed and render records into a change.
+
+    Only records whose embedded text changed are embedded again.
+
+    Raises:
+        ModelError: The embedding model failed; nothing has been written.
+    """
+    records = [item.record for item in touched]
+    await summarise_records(context, records)
+    tokenizer = context.models.tokenizer
+    skip_open_bounds = context.settings.kg_union_skip_open_bounds
+    for record in records:
+        properties = record.to_properties(
+            tokens=count_tokens(tokenizer, record.context_line()), skip_open_bounds=skip_open_bounds
+        )
+        if record.kind is ObjectKind.ENTITY:
+            change.nodes.append((record.object_id, properties))
+        else:
+            change.edges.append((*record.ends(), properties))
+    await _embed(context, change, touched)
+
+
+async def _embed(context: EngineContext, change: GraphChange, touched: Sequence[Touched]) -> None:
+    changed: list[tuple[ObjectRecord, str]] = []
+    unchanged: list[tuple[ObjectRecord, str]] = []
+    for item in touched:
+        content = item.record.vector_content()
+        (unchanged if content == item.stored_content else changed).append((item.record, content))
+    limit = context.models.embedder.func.max_token_size
+    contents = [content for _, content in changed]
+    vectors = await context.models.embedder.embed(contents if limit is None else _within(context, contents, limit))
+    for (record, content), vector in zip(changed, vectors, strict=True):
+        _add_vector(context, change, record, {"content": content, "vector": vector})
+    if context.settings.enable_vector_metadata_filters and unchanged:
+        await _restamp(context, change, unchanged)
+
+
+async def _restamp(context: EngineContext, change: GraphChange, unchanged: Sequence[tuple[ObjectRecord, str]]) -> None:
+    """Write new filter fields beside vectors that stay as they are."""
+    for kind, store, vector_id in (
+        (ObjectKind.ENTITY, context.stores.entities, entity_vector_id),
+        (ObjectKind.RELATION, context.stores.relationships, relation_vector_id),
+    ):
+        ids = {vector_id(record.object_id): (record, content) for record, content in unchanged if record.kind is kind}
+        for row_id, vector in (await store.get_vectors_by_ids(list(ids))).items() if ids else ():
+            record, content = ids[row_id]
+            _add_vector(context, change, record, {"content": content, "vector": vector})
+
+
+def _add_vector(context: EngineContext, change: GraphChange, record: ObjectRecord, row: dict[str, Any]) -> None:
+    row["tenant_tag"] = record.tenant_tag
+    settings = context.settings
+    if settings.enable_vector_metadata_filters:
+        row |= record.summary.to_fields(skip_open_bounds=settings.kg_union_skip_open_bounds)
+    if record.kind is ObjectKind.ENTITY:
+        row |= {"entity_name": record.name, "graph_node_id": record.object_id}
+        change.entity_vectors[entity_vector_id(record.object_id)] = row
+    else:
+        source, target = record.ends()
+        row |= {"src_id": source, "tgt_id": target}
+        change.relation_vectors[relation_vector_id(record.object_id)] = row
+
+
+def _within(context: EngineContext, texts: Iterable[str], limit: int) -> list[str]:
+    """Cut texts to what the embedding model takes; a token is at least one byte."""
+    return [
+        text if len(text.encode()) <= limit else truncate_to_tokens(context.models.tokenizer, text, limit)
+        for text in texts
+    ]

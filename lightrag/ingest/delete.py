@@ -1,0 +1,84 @@
+"""Take a document out: its chunks, its share of the graph, its text and its status, in one unit of work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lightrag.context import EngineContext
+from lightrag.graph.rebuild import without_documents
+from lightrag.ingest.state import PipelineState
+
+
+@dataclass
+class DeletionResult:
+    """Outcome of a deletion.
+
+    Attributes:
+        status: What happened.
+        doc_id: The document, or the object's name.
+        message: In words.
+        status_code: HTTP code that says the same.
+        file_path: Source path of the document.
+    """
+
+    status: Literal["success", "not_found", "not_allowed", "fail"]
+    doc_id: str
+    message: str
+    status_code: int = 200
+    file_path: str | None = None
+
+
+async def delete_document(
+    context: EngineContext, state: PipelineState, doc_id: str, *, delete_llm_cache: bool = False
+) -> DeletionResult:
+    """Delete a document and everything that came from it alone.
+
+    Entities and relations that other documents also speak of are recomputed from what those say. A refused duplicate
+    (``dup-`` row) has nothing but its row; the document that it repeats is not touched.
+
+    Args:
+        context: The workspace.
+        state: Its pipeline, which must be idle.
+        doc_id: The document.
+        delete_llm_cache: Also forget the model's replies about its chunks.
+
+    Raises:
+        ModelError: A description or vector could not be recomputed; nothing was deleted.
+        StorageError: Nothing was deleted.
+    """
+    if state.busy:
+        return DeletionResult("not_allowed", doc_id, f"the pipeline is busy: {state.job_name}", 403)
+    stores = context.stores
+    row = await stores.doc_status.get_by_id(doc_id)
+    if row is None:
+        return DeletionResult("not_found", doc_id, f"document {doc_id!r} does not exist", 404)
+    state.begin(f"deleting document {doc_id}")
+    state.destructive_busy = True
+    try:
+        async with context.graph_lock:
+            await _delete(context, doc_id, row, delete_llm_cache=delete_llm_cache)
+    finally:
+        state.end()
+    path = str(row.get("file_path") or "")
+    return DeletionResult("success", doc_id, f"document {doc_id!r} deleted", 200, path)
+
+
+async def _delete(context: EngineContext, doc_id: str, row: dict[str, Any], *, delete_llm_cache: bool) -> None:
+    stores = context.stores
+    chunk_ids = list(row.get("chunks_list") or ())
+    cache_ids: list[str] = []
+    if delete_llm_cache and chunk_ids:
+        chunks = await stores.text_chunks.get_by_ids(chunk_ids)
+        cache_ids = [key for chunk in chunks if chunk for key in chunk.get("llm_cache_list") or ()]
+    change = await without_documents(context, [doc_id])
+    async with stores.unit_of_work():
+        await change.write(stores)
+        await stores.evidence.drop_documents([doc_id])
+        await stores.chunks.delete(chunk_ids)
+        await stores.text_chunks.delete(chunk_ids)
+        await stores.full_docs.delete([doc_id])
+        if cache_ids:
+            await stores.llm_response_cache.delete(cache_ids)
+        await stores.mark_corpus_changed()
+        await stores.doc_status.delete([doc_id])

@@ -1,0 +1,178 @@
+"""Submitted documents: identity, source paths and the rows that are stored at first."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from lightrag.constants import UNKNOWN_SOURCE
+from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
+from lightrag.exceptions import InputError
+from lightrag.runtime.hashing import compute_mdhash_id
+from lightrag.runtime.text import content_summary, sanitize_text
+
+
+@dataclass(frozen=True)
+class ProcessOptions:
+    """How one document is to be cut; ``None`` takes the engine's setting.
+
+    Attributes:
+        split_by_character: Cut at this text first.
+        split_by_character_only: Cut nowhere else.
+        chunking: Strategy and parameters as in the API, ``{"strategy": ..., "params": {...}}``.
+    """
+
+    split_by_character: str | None = None
+    split_by_character_only: bool = False
+    chunking: dict[str, Any] | None = None
+
+    def to_row(self) -> dict[str, Any]:
+        """Return what is stored beside the text; empty when all is default."""
+        row: dict[str, Any] = {}
+        if self.split_by_character is not None:
+            row["split_by_character"] = self.split_by_character
+        if self.split_by_character_only:
+            row["split_by_character_only"] = True
+        if self.chunking is not None:
+            row["chunking"] = self.chunking
+        return row
+
+    @classmethod
+    def from_row(cls, row: dict[str, Any]) -> ProcessOptions:
+        """Read what :meth:`to_row` stored."""
+        return cls(
+            split_by_character=row.get("split_by_character"),
+            split_by_character_only=bool(row.get("split_by_character_only", False)),
+            chunking=row.get("chunking"),
+        )
+
+
+@dataclass(frozen=True)
+class NewDocument:
+    """A document as admitted.
+
+    Attributes:
+        doc_id: Given, or derived from the source path, or from the text.
+        content: Sanitised text.
+        file_path: Normalised relative source path, or ``unknown_source``.
+        content_hash: MD5 of ``content``, hex.
+        metadata: ``user_*`` keys and directives for the status row.
+        options: How it is to be cut.
+    """
+
+    doc_id: str
+    content: str
+    file_path: str
+    content_hash: str
+    metadata: dict[str, Any] = field(default_factory=dict)
+    options: ProcessOptions = ProcessOptions()
+
+    def status(self, track_id: str) -> DocProcessingStatus:
+        """Return the first status row."""
+        now = timestamp()
+        return DocProcessingStatus(
+            content_summary=content_summary(self.content),
+            content_length=len(self.content),
+            file_path=self.file_path,
+            status=DocStatus.PENDING,
+            created_at=now,
+            updated_at=now,
+            track_id=track_id,
+            content_hash=self.content_hash,
+            metadata={**self.metadata, "kg_write_state": "pre_graph"},
+        )
+
+
+def timestamp() -> str:
+    """Return now, ISO-8601 UTC with microseconds."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def new_track_id(prefix: str = "insert") -> str:
+    """Return an id that names one enqueuing call: ``<prefix>_YYYYMMDD_HHMMSS_<8 hex>``."""
+    return f"{prefix}_{datetime.now(UTC):%Y%m%d_%H%M%S}_{uuid4().hex[:8]}"
+
+
+def normalize_source_path(raw: str | None) -> str:
+    """Return the relative source path that identifies a document.
+
+    Backslashes become slashes; drive, leading slashes, empty, ``.`` and ``..`` segments and control characters go;
+    the text is NFC. ``a/x.md`` and ``b/x.md`` stay two documents. Nothing left means ``unknown_source``.
+    """
+    if not raw:
+        return UNKNOWN_SOURCE
+    text = unicodedata.normalize("NFC", sanitize_text(raw).replace("\\", "/").replace("\n", " ").replace("\t", " "))
+    segments: list[str] = []
+    for position, segment in enumerate(part.strip() for part in text.split("/")):
+        if position == 0 and len(segment) == 2 and segment[1] == ":":
+            continue
+        if segment == "..":
+            if segments:
+                segments.pop()
+        elif segment not in ("", "."):
+            segments.append(segment)
+    return "/".join(segments) or UNKNOWN_SOURCE
+
+
+def build_documents(
+    texts: str | Sequence[str],
+    *,
+    ids: str | Sequence[str] | None = None,
+    file_paths: str | Sequence[str] | None = None,
+    metadata: dict[str, Any] | None = None,
+    options: ProcessOptions | None = None,
+) -> list[NewDocument]:
+    """Give every submitted text its identity.
+
+    Args:
+        texts: One text or several.
+        ids: As many ids, or ``None``.
+        file_paths: As many source paths, or ``None``.
+        metadata: ``user_*`` keys shared by all.
+        options: How to cut them.
+
+    Raises:
+        InputError: Numbers do not match, an id is empty or given twice, or a text is not a string.
+    """
+    bodies = [texts] if isinstance(texts, str) else list(texts)
+    id_list = _matching("ids", ids, len(bodies))
+    path_list = _matching("file_paths", file_paths, len(bodies))
+    given = [identity for identity in id_list if identity is not None]
+    if len(set(given)) != len(given):
+        twice = next(identity for identity in given if given.count(identity) > 1)
+        raise InputError(f"ids holds {twice!r} more than once; every document needs an id of its own")
+    documents = []
+    for body, identity, raw_path in zip(bodies, id_list, path_list, strict=True):
+        if not isinstance(body, str):
+            raise InputError(f"a document must be text, not {type(body).__name__}")
+        content = sanitize_text(body)
+        path = normalize_source_path(raw_path)
+        if identity is None:
+            identity = compute_mdhash_id(content if path == UNKNOWN_SOURCE else path, prefix="doc-")
+        documents.append(
+            NewDocument(
+                doc_id=identity,
+                content=content,
+                file_path=path,
+                content_hash=compute_mdhash_id(content),
+                metadata=dict(metadata or {}),
+                options=options or ProcessOptions(),
+            )
+        )
+    return documents
+
+
+def _matching(name: str, given: str | Sequence[str] | None, count: int) -> list[str | None]:
+    if given is None:
+        return [None] * count
+    values: list[str | None] = [given] if isinstance(given, str) else list(given)
+    if len(values) != count:
+        raise InputError(f"{name} has {len(values)} entries for {count} documents; give one for each")
+    for value in values:
+        if name == "ids" and (not isinstance(value, str) or not value.strip() or value != sanitize_text(value)):
+            raise InputError(f"ids holds {value!r}; an id is text without control characters or outer white space")
+    return values

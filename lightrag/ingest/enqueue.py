@@ -1,0 +1,145 @@
+"""Admit documents: durable before the call returns, duplicates refused in writing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lightrag.constants import UNKNOWN_SOURCE
+from lightrag.context import EngineContext
+from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
+from lightrag.ingest.documents import NewDocument, timestamp
+from lightrag.ingest.state import PipelineState
+from lightrag.runtime.hashing import compute_mdhash_id
+from lightrag.runtime.text import content_summary
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a document is a duplicate.
+
+    Attributes:
+        kind: ``filename`` or ``content_hash``.
+        original_id: The document it repeats.
+        original: Its status row.
+    """
+
+    kind: str
+    original_id: str
+    original: DocProcessingStatus
+
+
+async def enqueue(
+    context: EngineContext, state: PipelineState, documents: Sequence[NewDocument], track_id: str
+) -> list[str]:
+    """Store new documents as pending and every refused one as a failed ``dup-`` row.
+
+    When this returns, everything is durable.
+
+    Returns:
+        Ids of the admitted documents.
+
+    Raises:
+        StorageError: Nothing was stored.
+    """
+    async with state.enqueue_lock:
+        admitted: dict[str, NewDocument] = {}
+        rows: dict[str, DocProcessingStatus] = {}
+        stored = await context.stores.doc_status.get_by_ids([document.doc_id for document in documents])
+        in_batch = _Batch()
+        for index, (document, row) in enumerate(zip(documents, stored, strict=True)):
+            refusal = in_batch.refusal(document)
+            if refusal is None and row is not None:
+                refusal = Refusal("filename", document.doc_id, DocProcessingStatus.from_row(row))
+            if refusal is None:
+                refusal = await _stored_duplicate(context, document)
+            if refusal is not None:
+                dup_id = compute_mdhash_id(f"{document.doc_id}-{track_id}-{index}-{document.file_path}", prefix="dup-")
+                rows[dup_id] = _refused_row(document, refusal, track_id)
+                continue
+            rows[document.doc_id] = document.status(track_id)
+            admitted[document.doc_id] = document
+            in_batch.add(document, rows[document.doc_id])
+        async with context.stores.unit_of_work():
+            await context.stores.full_docs.upsert(
+                {
+                    doc_id: {
+                        "content": document.content,
+                        "file_path": document.file_path,
+                        "parse_format": "raw",
+                        "content_hash": document.content_hash,
+                        "process_options": document.options.to_row(),
+                    }
+                    for doc_id, document in admitted.items()
+                }
+            )
+            await context.stores.doc_status.upsert({row_id: row.to_row() for row_id, row in rows.items()})
+    if state.busy and admitted:
+        state.request_pending = True
+    return list(admitted)
+
+
+class _Batch:
+    """Documents admitted by this call, by everything that makes another one a duplicate."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, str], tuple[str, DocProcessingStatus]] = {}
+
+    def add(self, document: NewDocument, row: DocProcessingStatus) -> None:
+        for key in _keys(document):
+            self._seen[key] = (document.doc_id, row)
+
+    def refusal(self, document: NewDocument) -> Refusal | None:
+        for kind, value in _keys(document):
+            found = self._seen.get((kind, value))
+            if found is not None:
+                return Refusal("content_hash" if kind == "hash" else "filename", *found)
+        return None
+
+
+def _keys(document: NewDocument) -> list[tuple[str, str]]:
+    keys = [("id", document.doc_id)]
+    if document.file_path != UNKNOWN_SOURCE:
+        keys.append(("path", document.file_path))
+    if document.content:
+        keys.append(("hash", document.content_hash))
+    return keys
+
+
+async def _stored_duplicate(context: EngineContext, document: NewDocument) -> Refusal | None:
+    doc_status = context.stores.doc_status
+    if document.file_path != UNKNOWN_SOURCE:
+        found = await doc_status.get_doc_by_file_path(document.file_path)
+        if found is not None:
+            return Refusal("filename", *found)
+    if document.content:
+        found = await doc_status.get_doc_by_content_hash(document.content_hash)
+        if found is not None:
+            return Refusal("content_hash", *found)
+    return None
+
+
+def _refused_row(document: NewDocument, refusal: Refusal, track_id: str) -> DocProcessingStatus:
+    now = timestamp()
+    what = "content" if refusal.kind == "content_hash" else "source path or id"
+    return DocProcessingStatus(
+        content_summary=f"[DUPLICATE:{refusal.kind}] Original document: {refusal.original_id}",
+        content_length=len(document.content),
+        file_path=document.file_path,
+        status=DocStatus.FAILED,
+        created_at=now,
+        updated_at=now,
+        track_id=track_id,
+        chunks_count=0,
+        error_msg=(
+            f"the same {what} is already stored as {refusal.original_id!r} (status {refusal.original.status.value}); "
+            f"begins {content_summary(document.content, 60)!r}"
+        ),
+        metadata={
+            **document.metadata,
+            "is_duplicate": True,
+            "duplicate_kind": refusal.kind,
+            "original_doc_id": refusal.original_id,
+            "original_track_id": refusal.original.track_id or "",
+        },
+    )

@@ -1,0 +1,255 @@
+"""The pipeline: every pending document through the steps below, many at a time.
+
+A document goes alone through ``DOCUMENT_STEPS``; then it waits until the graph is free and is merged together with
+those that wait beside it, which is when all of it becomes visible. One document that fails never stops another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+from lightrag.context import EngineContext
+from lightrag.contracts.doc_status import INTERRUPTED_STATES, DocProcessingStatus, DocStatus
+from lightrag.exceptions import LightRAGError, PipelineCancelledError
+from lightrag.ingest.chunk import chunk_document
+from lightrag.ingest.documents import timestamp
+from lightrag.ingest.extract import extract_document
+from lightrag.ingest.parse import parse_document
+from lightrag.ingest.persist import fail, merge_and_persist
+from lightrag.ingest.state import PipelineState
+from lightrag.ingest.status_metadata import doc_status_reset_metadata
+from lightrag.ingest.work import DocumentWork
+
+logger = logging.getLogger("lightrag.ingest")
+
+DocumentStep = Callable[[EngineContext, DocumentWork], Awaitable[None]]
+
+# name            what it does                                                           how many at a time
+DOCUMENT_STEPS: tuple[tuple[str, DocumentStep], ...] = (
+    ("parse", parse_document),  # stored row or file -> text                             max_parallel_insert
+    ("chunk", chunk_document),  # text -> chunks with token counts and embeddings        max_parallel_insert
+    ("extract", extract_document),  # chunks -> evidence, by the model                   max_parallel_insert
+)
+GROUP_STEP = merge_and_persist  # evidence -> graph, vectors, status, in one unit of work; one group at a time
+
+# How long a finished document waits for company while others are still being extracted, seconds. Hub entities are
+# then read, embedded and written once for all of them.
+_LINGER = 0.25
+_POLL = 0.2
+
+
+async def process_queue(context: EngineContext, state: PipelineState) -> None:
+    """Process every pending document, and those an earlier run left unfinished.
+
+    A second call while a run is going on only tells that run to look again, and returns.
+
+    Raises:
+        StorageError: The stores cannot even record a failure; what was not processed stays pending.
+    """
+    if state.busy:
+        state.request_pending = True
+        return
+    state.begin("processing documents")
+    try:
+        await _reset_interrupted(context)
+        while True:
+            state.request_pending = False
+            await _Run(context, state).run()
+            if not state.request_pending:
+                break
+    finally:
+        state.end()
+
+
+async def _reset_interrupted(context: EngineContext) -> None:
+    """Put documents that a crash left in the middle back to pending."""
+    doc_status = context.stores.doc_status
+    rows = await doc_status.get_docs_by_statuses(INTERRUPTED_STATES)
+    if rows:
+        await doc_status.upsert({doc_id: pending_again(row).to_row() for doc_id, row in rows.items()})
+
+
+def pending_again(row: DocProcessingStatus) -> DocProcessingStatus:
+    """Return the row of a document that shall be processed once more, keeping what people gave it."""
+    metadata = doc_status_reset_metadata({"metadata": row.metadata})
+    changes = {
+        "status": DocStatus.PENDING,
+        "updated_at": timestamp(),
+        "error_msg": None,
+        "metadata": metadata,
+    }
+    return DocProcessingStatus(**{**row.__dict__, **changes})
+
+
+async def retry_failed(context: EngineContext) -> int:
+    """Set failed documents whose text is stored back to pending; refused duplicates stay as they are.
+
+    Returns:
+        How many will be tried again.
+    """
+    doc_status = context.stores.doc_status
+    failed = await doc_status.get_docs_by_statuses([DocStatus.FAILED])
+    candidates = {doc_id: row for doc_id, row in failed.items() if not row.metadata.get("is_duplicate")}
+    missing = await context.stores.full_docs.filter_keys(set(candidates))
+    retried = {doc_id: pending_again(row).to_row() for doc_id, row in candidates.items() if doc_id not in missing}
+    if retried:
+        await doc_status.upsert(retried)
+    return len(retried)
+
+
+class _Run:
+    """One pass over the pending documents."""
+
+    def __init__(self, context: EngineContext, state: PipelineState) -> None:
+        self.context = context
+        self.state = state
+        settings = context.settings
+        self.parallel = settings.max_parallel_insert
+        self.waiting: asyncio.Queue[DocumentWork | None] = asyncio.Queue(maxsize=self.parallel)
+        self.extracted: asyncio.Queue[DocumentWork | None] = asyncio.Queue(maxsize=settings.queue_size_insert)
+        self.in_extraction = 0
+        self.unfinished: dict[str, DocumentWork] = {}
+
+    async def run(self) -> None:
+        tasks = [asyncio.create_task(self._feed()), asyncio.create_task(self._merge())]
+        workers = [asyncio.create_task(self._work()) for _ in range(self.parallel)]
+        watcher = asyncio.create_task(self._watch([*tasks, *workers]))
+        try:
+            await asyncio.gather(*workers, tasks[0])
+            await self.extracted.put(None)
+            await tasks[1]
+        except asyncio.CancelledError:
+            if not self.state.cancellation_requested:
+                raise
+            await self._settle([*tasks, *workers])
+            await self._fail_cancelled()
+        finally:
+            watcher.cancel()
+            await self._settle([watcher, *tasks, *workers])
+
+    @staticmethod
+    async def _settle(tasks: Sequence[asyncio.Task[None]]) -> None:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _watch(self, tasks: Sequence[asyncio.Task[None]]) -> None:
+        # A flag and not an event: it may be set from another thread or loop.
+        while not self.state.cancellation_requested:  # noqa: ASYNC110
+            await asyncio.sleep(_POLL)
+        for task in tasks:
+            task.cancel()
+
+    async def _feed(self) -> None:
+        """Hand out pending documents, oldest first, until there are none; then tell every worker."""
+        after: tuple[str, str] | None = None
+        page_size = self.context.settings.pipeline_scheduling_page_size
+        while True:
+            page = await self.context.stores.doc_status.get_docs_by_statuses_page(
+                [DocStatus.PENDING], limit=page_size, after=after
+            )
+            self.state.docs += len(page)
+            self.state.batchs = self.state.docs
+            for doc_id, row in page:
+                after = (row.created_at, doc_id)
+                await self.waiting.put(DocumentWork(doc_id, row))
+            if len(page) < page_size:
+                break
+        for _ in range(self.parallel):
+            await self.waiting.put(None)
+
+    async def _work(self) -> None:
+        while (work := await self.waiting.get()) is not None:
+            self.unfinished[work.doc_id] = work
+            self.in_extraction += 1
+            try:
+                done = await self._prepare(work)
+            finally:
+                self.in_extraction -= 1
+            if done:
+                await self.extracted.put(work)
+
+    async def _prepare(self, work: DocumentWork) -> bool:
+        """Run the steps of one document; a failure ends in its status row."""
+        work.notes["process_start_time"] = int(time.time())
+        for name, step in DOCUMENT_STEPS:
+            try:
+                await step(self.context, work)
+            except Exception as error:  # noqa: BLE001 - the scheduler's boundary: a document never stops the others
+                await self._failed(work, name, error)
+                return False
+        return True
+
+    async def _failed(self, work: DocumentWork, step: str, error: Exception) -> None:
+        reason = str(error) or type(error).__name__
+        if not isinstance(error, LightRAGError):
+            reason = f"{type(error).__name__}: {reason}"
+            logger.warning("document %s failed in step %s", work.doc_id, step, exc_info=error)
+        else:
+            logger.warning("document %s failed in step %s: %s", work.doc_id, step, reason)
+        await fail(self.context, work, reason)
+        self._finished(work, f"failed in step {step}: {reason}")
+
+    def _finished(self, work: DocumentWork, outcome: str) -> None:
+        self.unfinished.pop(work.doc_id, None)
+        self.state.cur_batch += 1
+        self.state.say(f"{work.row.file_path} ({work.doc_id}): {outcome}")
+
+    async def _merge(self) -> None:
+        """Merge what has been extracted, as many documents at once as have come together."""
+        ended = False
+        while not ended:
+            first = await self.extracted.get()
+            if first is None:
+                return
+            group, ended = await self._gather_group(first)
+            await self._merge_group(group)
+
+    async def _gather_group(self, first: DocumentWork) -> tuple[list[DocumentWork], bool]:
+        group = [first]
+        deadline = time.monotonic() + _LINGER
+        while len(group) < self.context.settings.queue_size_insert:
+            if self.extracted.empty() and self.in_extraction == 0 and self.waiting.empty():
+                break
+            try:
+                async with asyncio.timeout(max(deadline - time.monotonic(), 0.0)):
+                    following = await self.extracted.get()
+            except TimeoutError:
+                break
+            if following is None:
+                return group, True
+            group.append(following)
+        return group, False
+
+    async def _merge_group(self, group: Sequence[DocumentWork]) -> None:
+        for work in group:
+            work.notes["process_end_time"] = int(time.time())
+            work.notes["kg_write_state"] = "graph_mutation_started"
+        try:
+            await GROUP_STEP(self.context, group)
+        except Exception as error:  # noqa: BLE001 - the scheduler's boundary: a document never stops the others
+            if len(group) == 1:
+                await self._failed(group[0], "merge", error)
+                return
+            # One of them is the cause; alone each shows whether it is the one.
+            for work in group:
+                await self._merge_group([work])
+            return
+        for work in group:
+            self._finished(work, f"processed, {len(work.chunks)} chunks")
+
+    async def _fail_cancelled(self) -> None:
+        """Mark everything that the run had not finished, and tell why."""
+        reason = str(PipelineCancelledError("User cancelled the pipeline before the document was processed"))
+        for work in list(self.unfinished.values()):
+            await fail(self.context, work, reason)
+        doc_status = self.context.stores.doc_status
+        while page := await doc_status.get_docs_by_statuses_page([DocStatus.PENDING], limit=500):
+            now = timestamp()
+            changes = {"status": DocStatus.FAILED.value, "error_msg": reason, "updated_at": now}
+            await doc_status.update_doc_status_fields({doc_id: changes for doc_id, _ in page})
+        self.state.request_pending = False
+        self.state.say("cancelled by the user")

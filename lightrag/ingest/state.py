@@ -1,0 +1,107 @@
+"""What is going on in a workspace right now: who holds the pipeline, how far it is, whether it shall stop.
+
+Two engines on the same working directory and workspace in one process share one state, and nothing else does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+HISTORY_LINES = 5000
+
+
+@dataclass(eq=False)
+class PipelineState:
+    """Progress and control of one workspace's pipeline.
+
+    Attributes:
+        busy: A run is going on.
+        destructive_busy: A clear or delete is going on.
+        job_name: What runs, in words.
+        job_start: When it began, ISO-8601 UTC; ``None`` before the first run.
+        docs: Documents known to the run.
+        batchs: Documents of the run; named as in the compatibility contract.
+        cur_batch: Documents finished.
+        request_pending: Somebody enqueued during the run, so it looks again before it ends.
+        cancellation_requested: The run shall stop.
+        cancellation_reason: Why, in words.
+        latest_message: Last line of the log.
+        history: Last lines of the log.
+        graph_lock: One writer of the graph at a time.
+        enqueue_lock: One admission of documents at a time, so that duplicates are seen.
+    """
+
+    busy: bool = False
+    destructive_busy: bool = False
+    job_name: str = "-"
+    job_start: str | None = None
+    docs: int = 0
+    batchs: int = 0
+    cur_batch: int = 0
+    request_pending: bool = False
+    cancellation_requested: bool = False
+    cancellation_reason: str | None = None
+    latest_message: str = ""
+    history: deque[str] = field(default_factory=lambda: deque(maxlen=HISTORY_LINES))
+    graph_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    enqueue_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def say(self, message: str) -> None:
+        """Add a line to the log."""
+        self.latest_message = message
+        self.history.append(message)
+
+    def begin(self, job_name: str) -> None:
+        """Take the pipeline."""
+        self.busy = True
+        self.job_name = job_name
+        self.job_start = datetime.now(UTC).isoformat()
+        self.docs = self.batchs = self.cur_batch = 0
+        self.cancellation_requested = False
+        self.cancellation_reason = None
+        self.request_pending = False
+        self.history.clear()
+        self.say(job_name)
+
+    def end(self) -> None:
+        """Give the pipeline back."""
+        self.busy = False
+        self.destructive_busy = False
+        self.cancellation_requested = False
+        self.cancellation_reason = None
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the fields that clients know."""
+        return {
+            "busy": self.busy,
+            "destructive_busy": self.destructive_busy,
+            "job_name": self.job_name,
+            "job_start": self.job_start,
+            "docs": self.docs,
+            "batchs": self.batchs,
+            "cur_batch": self.cur_batch,
+            "request_pending": self.request_pending,
+            "cancellation_requested": self.cancellation_requested,
+            "cancellation_reason": self.cancellation_reason,
+            "latest_message": self.latest_message,
+            "history_messages": list(self.history),
+        }
+
+
+_states: WeakValueDictionary[tuple[str, str], PipelineState] = WeakValueDictionary()
+
+
+def pipeline_state(working_dir: str, workspace: str) -> PipelineState:
+    """Return the state of a workspace, shared by all its engines in this process."""
+    key = (str(Path(working_dir).resolve()), workspace)
+    state = _states.get(key)
+    if state is None:
+        state = PipelineState()
+        _states[key] = state
+    return state

@@ -1,0 +1,1 @@
+"""Storage backends: one folder per engine, one file per store."""

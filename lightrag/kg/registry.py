@@ -1,0 +1,65 @@
+"""Storage classes by name: where each lives and which extra its driver comes with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from lightrag.exceptions import InputError, MissingDependencyError
+
+
+@dataclass(frozen=True)
+class Backend:
+    """Where a storage class is found.
+
+    Attributes:
+        kind: Which store it implements: ``kv``, ``vector``, ``graph``, ``doc_status`` or ``evidence``.
+        module: Module that defines the class; imported on first use.
+        extra: Extra of the distribution that installs its driver; ``""`` when the core install has it.
+    """
+
+    kind: str
+    module: str
+    extra: str = ""
+
+
+BACKENDS: dict[str, Backend] = {
+    "SQLiteKVStorage": Backend("kv", "lightrag.kg.sqlite.kv"),
+    "SQLiteVectorDBStorage": Backend("vector", "lightrag.kg.sqlite.vector"),
+    "SQLiteGraphStorage": Backend("graph", "lightrag.kg.sqlite.graph"),
+    "SQLiteDocStatusStorage": Backend("doc_status", "lightrag.kg.sqlite.doc_status"),
+    "SQLiteEvidenceStorage": Backend("evidence", "lightrag.kg.sqlite.evidence"),
+}
+
+# The evidence store follows the family of the document status store unless chosen.
+EVIDENCE_BY_DOC_STATUS: dict[str, str] = {
+    "SQLiteDocStatusStorage": "SQLiteEvidenceStorage",
+}
+
+
+def storage_class(name: str, kind: str) -> type[Any]:
+    """Import and return a storage class.
+
+    Args:
+        name: Class name as given to the engine's constructor.
+        kind: The store it is wanted for.
+
+    Raises:
+        InputError: No such class, or it implements another kind of store.
+        MissingDependencyError: Its driver is not installed; the message names the extra.
+    """
+    backend = BACKENDS.get(name)
+    if backend is None or backend.kind != kind:
+        allowed = sorted(known for known, entry in BACKENDS.items() if entry.kind == kind)
+        raise InputError(f"{name!r} is not a {kind} storage; choose one of {', '.join(allowed)}")
+    try:
+        module = import_module(backend.module)
+    except ModuleNotFoundError as error:
+        if not backend.extra or (error.name or "").startswith("lightrag"):
+            raise
+        raise MissingDependencyError(
+            f"{name} needs the package {error.name!r}: pip install 'lightrag-hku[{backend.extra}]'"
+        ) from error
+    found: type[Any] = getattr(module, name)
+    return found

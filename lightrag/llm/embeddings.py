@@ -1,0 +1,78 @@
+"""What the embedding functions of all bindings share."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from lightrag.exceptions import ModelReplyError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True)
+class EmbeddingOptions:
+    """Keyword arguments of an embedding function, sorted.
+
+    Attributes:
+        timeout: Seconds that the server may take; ``None`` for the library's default.
+        use_base64: Ask for vectors as base64 instead of decimal numbers.
+        prefix: Put before every text; asymmetric models tell questions from documents by it.
+        request: Everything else, sent to the server.
+    """
+
+    timeout: float | None
+    use_base64: bool
+    prefix: str
+    request: dict[str, Any]
+
+    @classmethod
+    def take(cls, kwargs: dict[str, Any]) -> Self:
+        """Sort keyword arguments; ``context`` chooses between ``query_prefix`` and ``document_prefix``."""
+        request = dict(kwargs)
+        prefixes = {
+            "query": request.pop("query_prefix", ""),
+            "document": request.pop("document_prefix", ""),
+        }
+        return cls(
+            timeout=request.pop("timeout", None),
+            use_base64=bool(request.pop("use_base64", True)),
+            prefix=prefixes.get(request.pop("context", None) or "", ""),
+            request=request,
+        )
+
+    def prefixed(self, texts: Sequence[str]) -> list[str]:
+        """Return the texts as they are sent."""
+        return [self.prefix + text for text in texts]
+
+
+def decode_vectors(source: str, rows: Sequence[Any], expected: int) -> np.ndarray:
+    """Return the vectors of an answer as one array.
+
+    Args:
+        source: Names the model in messages.
+        rows: One vector each: numbers, or base64 of little-endian ``float32``. Some servers send numbers
+            whatever was asked for.
+        expected: Number of vectors that there must be.
+
+    Raises:
+        ModelReplyError: There is another number of vectors, their lengths differ, or one cannot be read.
+    """
+    import numpy as np
+
+    if len(rows) != expected:
+        raise ModelReplyError(f"{source} gave {len(rows)} vectors for {expected} texts")
+    try:
+        vectors = [
+            np.frombuffer(base64.b64decode(row, validate=True), dtype="<f4")
+            if isinstance(row, str)
+            else np.asarray(row, dtype=np.float32)
+            for row in rows
+        ]
+        return np.stack(vectors).astype(np.float32) if vectors else np.zeros((0, 0), dtype=np.float32)
+    except (ValueError, TypeError, binascii.Error) as error:
+        raise ModelReplyError(f"{source} gave vectors that cannot be read: {error}") from error

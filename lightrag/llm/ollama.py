@@ -1,0 +1,244 @@
+"""Chat and embeddings of an Ollama server.
+
+The ``ollama`` package is imported when a model is first called. It looks for an address and a key that are
+not given in its own environment variables (``OLLAMA_HOST``, ``OLLAMA_API_KEY``).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lightrag.contracts.models import EmbeddingFunc, LLMFunc, LLMReply
+from lightrag.exceptions import ModelReplyError, ModelTimeoutError
+from lightrag.llm.chat import ChatOptions, ChatReply, chat_messages, chat_options, model_name, reply_text
+from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors
+from lightrag.llm.streams import ReplyStream
+from lightrag.runtime.clients import ClientPool
+from lightrag.runtime.endpoints import ModelEndpoint, require
+from lightrag.runtime.model_errors import ProviderError, provider_error, redact
+from lightrag.runtime.reasoning import ReasoningFilter
+
+if TYPE_CHECKING:
+    import numpy as np
+    from ollama import AsyncClient
+
+logger = logging.getLogger("lightrag.models")
+
+
+@dataclass(frozen=True)
+class _Server:
+    """What a client is made of."""
+
+    host: str | None
+    api_key: str | None = field(default=None, repr=False)
+    timeout: float | None = None
+
+
+def _build_client(server: _Server) -> AsyncClient:
+    require("ollama", "ollama", "LLM binding 'ollama'")
+    import ollama
+
+    headers = {"Authorization": f"Bearer {server.api_key}"} if server.api_key else None
+    return ollama.AsyncClient(host=server.host, timeout=server.timeout, headers=headers)
+
+
+async def _close_client(client: AsyncClient) -> None:
+    await client.close()  # type: ignore[no-untyped-call]
+
+
+_clients: ClientPool[_Server, AsyncClient] = ClientPool(_build_client, _close_client)
+
+
+def _server(kwargs: dict[str, Any], timeout: float | None) -> _Server:
+    """Take from the keyword arguments what concerns the client."""
+    host = kwargs.pop("host", None) or kwargs.pop("base_url", None)
+    kwargs.pop("base_url", None)
+    return _Server(host, kwargs.pop("api_key", None), timeout)
+
+
+@contextmanager
+def _translated_errors(source: str, secret: str | None) -> Iterator[None]:
+    """Turn the errors of the library, and of the HTTP client under it, into ours."""
+    import httpx
+    import ollama
+
+    try:
+        yield
+    except ollama.ResponseError as error:
+        message = redact(str(error.error), secret)
+        if error.status_code < 0:
+            # Sent inside a stream that had begun with a success.
+            raise ProviderError(f"{source} failed: {message}") from None
+        raise provider_error(source, error.status_code, message) from None
+    except httpx.TimeoutException:
+        raise ModelTimeoutError(f"{source} did not answer in time") from None
+    except (httpx.TransportError, ConnectionError) as error:
+        raise ProviderError(f"{source} cannot be reached: {redact(str(error), secret)}") from None
+    except json.JSONDecodeError as error:
+        raise ModelReplyError(f"{source} sent something that is not JSON: {error}") from None
+
+
+async def ollama_model_complete(
+    prompt: str,
+    system_prompt: str | None = None,
+    history_messages: Sequence[Mapping[str, Any]] | None = None,
+    **kwargs: Any,
+) -> LLMReply:
+    """Ask a chat model.
+
+    Args:
+        prompt: What to ask.
+        system_prompt: Put before everything.
+        history_messages: Messages ``{"role", "content"}`` in between.
+        kwargs: ``model`` (else the engine's ``llm_model_name``), ``host``, ``api_key``, ``timeout``
+            (seconds), ``stream``, ``response_format`` and ``enable_cot`` (keep the reasoning) are understood;
+            ``options``, ``think`` and ``keep_alive`` are sent; the engine's own are dropped.
+
+    Returns:
+        The reply; with ``stream=True`` an iterator of its pieces, whose ``aclose()`` stops the server.
+
+    Raises:
+        TruncatedReplyError: The reply was cut off at its length limit. A stream ends there with a warning
+            instead.
+        ModelReplyError: The reply is empty or malformed.
+        ModelTimeoutError: The server was too slow.
+        ProviderError: The server could not be reached, or refused.
+        InputError: No model is named.
+    """
+    model = model_name(kwargs)
+    options = chat_options(kwargs)
+    server = _server(options.request, options.timeout)
+    request: dict[str, Any] = {
+        "model": model,
+        "messages": chat_messages(prompt, system_prompt, history_messages),
+        "format": _format_of(options),
+        **options.request,
+    }
+    if options.stream:
+        return await _open_stream(server, request, keep_reasoning=options.keep_reasoning)
+    source = f"model {model!r}"
+    async with _clients.lease(server) as client:
+        with _translated_errors(source, server.api_key):
+            answer = await client.chat(**request)
+    reply = ChatReply(answer.message.content or "", answer.message.thinking or "", answer.done_reason or "")
+    return reply_text(source, reply, keep_reasoning=options.keep_reasoning)
+
+
+def _format_of(options: ChatOptions) -> Any:
+    """Return Ollama's ``format``: a JSON schema, ``"json"``, or ``None`` for text."""
+    wanted = options.response_format
+    if wanted is None or wanted.get("type") == "text":
+        return None
+    schema = wanted.get("json_schema") or {}
+    return schema.get("schema") or "json"
+
+
+async def _open_stream(server: _Server, request: dict[str, Any], *, keep_reasoning: bool) -> ReplyStream:
+    source = f"model {request['model']!r}"
+    async with AsyncExitStack() as resources:
+        client = await resources.enter_async_context(_clients.lease(server))
+        events: Any = await client.chat(**request, stream=True)
+        resources.push_async_callback(events.aclose)
+        # The library sends the request with the first event, and a refusal must be told before pieces are
+        # promised.
+        with _translated_errors(source, server.api_key):
+            first = await anext(events, None)
+        pieces = _stream_pieces(source, server.api_key, _after(first, events), keep_reasoning=keep_reasoning)
+        return ReplyStream(pieces, resources.pop_all())
+
+
+async def _after(first: Any, events: AsyncIterator[Any]) -> AsyncGenerator[Any, None]:
+    if first is not None:
+        yield first
+    async for event in events:
+        yield event
+
+
+async def _stream_pieces(
+    source: str, secret: str | None, events: AsyncGenerator[Any, None], *, keep_reasoning: bool
+) -> AsyncGenerator[str, None]:
+    reader = ReasoningFilter(keep=keep_reasoning)
+    done_reason = ""
+    with _translated_errors(source, secret):
+        async for event in events:
+            done_reason = event.done_reason or done_reason
+            shown = reader.feed(event.message.content or "", event.message.thinking or "")
+            if shown:
+                yield shown
+    rest = reader.finish()
+    if rest:
+        yield rest
+    if done_reason == "length":
+        logger.warning("the streamed reply of %s was cut off at its length limit", source)
+
+
+async def _embed(texts: Sequence[str], embed_model: str = "bge-m3:latest", **kwargs: Any) -> np.ndarray:
+    """Embed texts.
+
+    Args:
+        texts: What to embed.
+        embed_model: Name of the model.
+        kwargs: ``host``, ``api_key``, ``timeout`` (seconds), ``embedding_dim``, ``context``, ``query_prefix``
+            and ``document_prefix`` are understood; ``options``, ``truncate`` and ``keep_alive`` are sent.
+
+    Returns:
+        ``float32`` array of shape ``(len(texts), dimension)``.
+
+    Raises:
+        ModelReplyError: The answer has another number of vectors, or they cannot be read.
+        ModelTimeoutError: The server was too slow.
+        ProviderError: The server could not be reached, or refused.
+    """
+    options = EmbeddingOptions.take(kwargs)
+    request = options.request
+    server = _server(request, options.timeout)
+    dimensions = request.pop("embedding_dim", None)
+    source = f"embedding model {embed_model!r}"
+    async with _clients.lease(server) as client:
+        with _translated_errors(source, server.api_key):
+            answer = await client.embed(
+                model=embed_model, input=options.prefixed(texts), dimensions=dimensions, **request
+            )
+    return decode_vectors(source, list(answer.embeddings), len(texts))
+
+
+ollama_embed = EmbeddingFunc(embedding_dim=1024, func=_embed, max_token_size=8192, model_name="bge-m3:latest")
+
+
+def create_llm(endpoint: ModelEndpoint) -> LLMFunc:
+    """Return the function that calls a model through this binding."""
+
+    async def complete(
+        prompt: str,
+        system_prompt: str | None = None,
+        history_messages: Sequence[Mapping[str, Any]] | None = None,
+        **kwargs: Any,
+    ) -> LLMReply:
+        return await ollama_model_complete(
+            prompt, system_prompt, history_messages, **{**_defaults(endpoint), "model": endpoint.model, **kwargs}
+        )
+
+    return complete
+
+
+def create_embedding(endpoint: ModelEndpoint, **attributes: Any) -> EmbeddingFunc:
+    """Return the embedding function for a model; ``attributes`` are those of :class:`EmbeddingFunc`."""
+
+    async def embed(texts: Sequence[str], **kwargs: Any) -> np.ndarray:
+        return await _embed(texts, endpoint.model, **{**_defaults(endpoint), **kwargs})
+
+    return EmbeddingFunc(func=embed, model_name=endpoint.model, **attributes)
+
+
+def _defaults(endpoint: ModelEndpoint) -> dict[str, Any]:
+    return {
+        "host": endpoint.base_url,
+        "api_key": endpoint.api_key,
+        "timeout": endpoint.timeout,
+        **endpoint.options,
+    }

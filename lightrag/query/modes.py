@@ -1,0 +1,147 @@
+"""What each mode does, as a table of steps, and the one entry point of all queries."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lightrag.contracts.query import QueryMode, QueryParam
+from lightrag.exceptions import InputError, LightRAGError, UnsupportedFilterError
+from lightrag.query.answer import answer, answer_without_context, fail_text
+from lightrag.query.gate import open_gate
+from lightrag.query.plan import make_plan
+from lightrag.query.present import present
+from lightrag.query.result import QueryResult, failed, no_results, to_answer, to_data, to_llm
+from lightrag.query.state import Progress, QueryState
+from lightrag.query.steps import (
+    Step,
+    collect_graph_chunks,
+    collect_searched_chunks,
+    embed_texts,
+    expand_graph,
+    find_keywords,
+    fit_context,
+    order_chunks,
+    search_vectors,
+    trim_graph,
+)
+
+if TYPE_CHECKING:
+    from lightrag.context import EngineContext
+
+__all__ = ["MODES", "Mode", "QueryResult", "run_query", "run_query_safely", "to_answer", "to_data", "to_llm"]
+
+logger = logging.getLogger("lightrag.query")
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """How a mode retrieves.
+
+    Attributes:
+        legs: What its vector searches look for: ``entities``, ``relations``, ``chunks``.
+        steps: In order.
+    """
+
+    legs: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+
+_GRAPH_STEPS: tuple[Step, ...] = (
+    find_keywords,
+    embed_texts,
+    search_vectors,
+    expand_graph,
+    trim_graph,
+    collect_graph_chunks,
+    order_chunks,
+    fit_context,
+)
+_CHUNK_STEPS: tuple[Step, ...] = (
+    embed_texts,
+    search_vectors,
+    collect_searched_chunks,
+    order_chunks,
+    fit_context,
+)
+MODES: dict[QueryMode, Mode] = {
+    "local": Mode(("entities",), _GRAPH_STEPS),
+    "global": Mode(("relations",), _GRAPH_STEPS),
+    "hybrid": Mode(("entities", "relations"), _GRAPH_STEPS),
+    "mix": Mode(("entities", "relations", "chunks"), _GRAPH_STEPS),
+    "naive": Mode(("chunks",), _CHUNK_STEPS),
+    "bypass": Mode((), ()),
+}
+
+
+async def run_query(
+    context: EngineContext,
+    query: str,
+    param: QueryParam,
+    *,
+    system_prompt: str | None = None,
+    progress: Progress | None = None,
+    data_only: bool = False,
+) -> QueryResult:
+    """Run a query.
+
+    Args:
+        context: The opened workspace.
+        query: The question.
+        param: Its parameters.
+        system_prompt: Template of the caller instead of our own; see :func:`lightrag.query.answer.system_prompt`.
+        progress: Told the name of each step that takes time, before it begins: ``extracting_keywords``,
+            ``retrieving_entities``, ``retrieving_relations``, ``retrieving_chunks``, ``reranking``,
+            ``generating_response``.
+        data_only: Retrieve, but ask no model for an answer.
+
+    Raises:
+        QueryValidationError: The query cannot be run as asked.
+        FilterSyntaxError: A filter is malformed.
+        UnsupportedFilterError: A filter cannot be honoured.
+        ModelError: A model failed.
+        StorageError: A store failed.
+    """
+    plan = make_plan(context.settings, query, param, system_prompt)
+    mode = MODES[plan.mode]
+    state = QueryState(context, plan, open_gate(context, plan), mode.legs, progress)
+    if not mode.steps:
+        result = QueryResult(mode=plan.mode)
+        if not data_only:
+            await answer_without_context(state, result)
+        return result
+    if not data_only:
+        state.corpus_version = await context.stores.corpus_version()
+    for step in mode.steps:
+        if not await step(state):
+            result = no_results(plan.mode)
+            result.content = fail_text()
+            return result
+    result = present(state)
+    if not data_only:
+        await answer(state, result)
+    return result
+
+
+async def run_query_safely(
+    context: EngineContext,
+    query: str,
+    param: QueryParam,
+    *,
+    system_prompt: str | None = None,
+    progress: Progress | None = None,
+) -> QueryResult:
+    """As :func:`run_query`, but a store or model that fails gives a failed result instead of an error.
+
+    Raises:
+        InputError: The query cannot be run as asked.
+        UnsupportedFilterError: A filter cannot be honoured.
+    """
+    try:
+        return await run_query(context, query, param, system_prompt=system_prompt, progress=progress)
+    except (InputError, UnsupportedFilterError):
+        raise
+    except (LightRAGError, OSError) as error:
+        logger.exception("query in mode %r failed", param.mode)
+        return failed(param.mode, error)

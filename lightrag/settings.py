@@ -1,0 +1,261 @@
+"""Settings: the only reader of the environment.
+
+Every field can be given to ``LightRAG(...)`` under its own name, or as an environment variable (or a line of ``.env``
+in the working directory; the environment wins) under its upper-case name or the names listed as aliases. Nothing is
+read at import: :func:`load_settings` reads afresh, :func:`current_settings` once per process.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasChoices, Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from lightrag.exceptions import InputError
+
+logger = logging.getLogger("lightrag.settings")
+
+
+def _env(*names: str) -> AliasChoices:
+    return AliasChoices(*names)
+
+
+class StorageSettings(BaseSettings):
+    """Where data lives and which classes hold it."""
+
+    working_dir: str = Field("./rag_storage", description="Folder of the embedded stores.")
+    workspace: str = Field("", description="Name that isolates a corpus inside working_dir or a database server.")
+    kv_storage: str = Field(
+        "SQLiteKVStorage",
+        validation_alias=_env("kv_storage", "LIGHTRAG_KV_STORAGE"),
+        description="Class of the key-value store.",
+    )
+    doc_status_storage: str = Field(
+        "SQLiteDocStatusStorage",
+        validation_alias=_env("doc_status_storage", "LIGHTRAG_DOC_STATUS_STORAGE"),
+        description="Class of the document status store.",
+    )
+    graph_storage: str = Field(
+        "SQLiteGraphStorage",
+        validation_alias=_env("graph_storage", "LIGHTRAG_GRAPH_STORAGE"),
+        description="Class of the graph store.",
+    )
+    vector_storage: str = Field(
+        "SQLiteVectorDBStorage",
+        validation_alias=_env("vector_storage", "LIGHTRAG_VECTOR_STORAGE"),
+        description="Class of the vector store.",
+    )
+    evidence_storage: str = Field(
+        "",
+        validation_alias=_env("evidence_storage", "LIGHTRAG_EVIDENCE_STORAGE"),
+        description="Class of the evidence store; empty: the family of the document status store.",
+    )
+    cosine_better_than_threshold: float = Field(
+        0.2,
+        ge=-1.0,
+        le=1.0,
+        validation_alias=_env("cosine_better_than_threshold", "COSINE_THRESHOLD"),
+        description="Similarity floor of vector searches.",
+    )
+
+
+class QuerySettings(BaseSettings):
+    """Retrieval defaults and budgets (tokens)."""
+
+    top_k: int = Field(40, ge=1, le=1000, description="Entities or relations taken from the vector search.")
+    chunk_top_k: int = Field(20, ge=1, le=1000, description="Chunks that reach the context at the most.")
+    max_entity_tokens: int = Field(6000, ge=1, description="Token budget of the entities in the context.")
+    max_relation_tokens: int = Field(8000, ge=1, description="Token budget of the relations in the context.")
+    max_total_tokens: int = Field(30000, ge=1, description="Token budget of the whole prompt.")
+    related_chunk_number: int = Field(5, ge=1, description="Chunks considered per entity or relation.")
+    kg_chunk_pick_method: Literal["VECTOR", "WEIGHT"] = Field(
+        "VECTOR", description="How chunks of entities and relations are chosen."
+    )
+    enable_content_headings: bool = Field(True, description="Show chunk headings in the context where known.")
+    user_prompt_prefix: str = Field("", description="Put before every user prompt.")
+    rerank_by_default: bool = Field(True, description="Default of QueryParam.enable_rerank.")
+    min_rerank_score: float = Field(0.0, description="Reranked chunks below this score are dropped.")
+
+
+class ExtractionSettings(BaseSettings):
+    """Entity and relation extraction, merging and summaries."""
+
+    entity_extract_max_gleaning: int = Field(
+        1,
+        ge=0,
+        validation_alias=_env("entity_extract_max_gleaning", "MAX_GLEANING"),
+        description="Extra calls per chunk that ask for what was missed.",
+    )
+    entity_extract_max_records: int = Field(
+        100,
+        ge=1,
+        validation_alias=_env("entity_extract_max_records", "MAX_EXTRACTION_RECORDS"),
+        description="Rows asked for per reply.",
+    )
+    entity_extract_max_entities: int = Field(
+        40,
+        ge=1,
+        validation_alias=_env("entity_extract_max_entities", "MAX_EXTRACTION_ENTITIES"),
+        description="Entities asked for per reply.",
+    )
+    entity_extraction_use_json: bool = Field(False, description="Ask for JSON instead of rows.")
+    max_extract_input_tokens: int = Field(20480, ge=1, description="Longest extraction prompt, in tokens.")
+    force_llm_summary_on_merge: int = Field(8, ge=2, description="Fragments from which a description is summarised.")
+    summary_max_tokens: int = Field(1200, ge=1, description="Tokens from which a description is summarised.")
+    summary_context_size: int = Field(12000, ge=1, description="Tokens of fragments in one summary call.")
+    summary_length_recommended: int = Field(600, ge=1, description="Tokens a summary should have.")
+    summary_language: str = Field("English", description="Language of extracted texts and summaries.")
+    max_graph_nodes: int = Field(1000, ge=1, description="Nodes a graph view returns at the most.")
+    max_source_ids_per_entity: int = Field(200, ge=1, description="Chunk ids listed per entity.")
+    max_source_ids_per_relation: int = Field(200, ge=1, description="Chunk ids listed per relation.")
+    source_ids_limit_method: Literal["KEEP", "FIFO"] = Field("KEEP", description="Keep the oldest or the newest.")
+    max_file_paths: int = Field(75, ge=1, description="File paths listed per entity or relation.")
+    file_path_more_placeholder: str = Field("truncated", description="Stands for the paths left out.")
+
+
+class ChunkSettings(BaseSettings):
+    """Chunk sizes in tokens."""
+
+    chunk_token_size: int = Field(
+        1200, ge=1, validation_alias=_env("chunk_token_size", "CHUNK_SIZE"), description="Tokens per chunk."
+    )
+    chunk_overlap_token_size: int = Field(
+        100,
+        ge=0,
+        validation_alias=_env("chunk_overlap_token_size", "CHUNK_OVERLAP_SIZE"),
+        description="Tokens that neighbouring chunks share.",
+    )
+    tiktoken_model_name: str = Field("gpt-4o-mini", description="Model whose tokens are counted.")
+
+
+class ModelSettings(BaseSettings):
+    """Models: identity, concurrency and time limits (seconds)."""
+
+    llm_model_name: str = Field(
+        "gpt-4o-mini",
+        validation_alias=_env("llm_model_name", "LLM_MODEL"),
+        description="Name of the language model.",
+    )
+    llm_model_max_async: int = Field(
+        4,
+        ge=1,
+        validation_alias=_env("llm_model_max_async", "MAX_ASYNC_LLM", "MAX_ASYNC"),
+        description="Language model calls at a time.",
+    )
+    default_llm_timeout: int = Field(
+        240,
+        ge=1,
+        validation_alias=_env("default_llm_timeout", "LLM_TIMEOUT"),
+        description="Longest language model call.",
+    )
+    enable_llm_cache: bool = Field(True, description="Keep answers and keywords.")
+    enable_llm_cache_for_entity_extract: bool = Field(
+        True,
+        validation_alias=_env("enable_llm_cache_for_entity_extract", "ENABLE_LLM_CACHE_FOR_EXTRACT"),
+        description="Keep extraction replies, so that a retried document costs no calls.",
+    )
+    embedding_batch_num: int = Field(10, ge=1, description="Texts per embedding call.")
+    embedding_func_max_async: int = Field(8, ge=1, description="Embedding calls at a time.")
+    default_embedding_timeout: int = Field(
+        30,
+        ge=1,
+        validation_alias=_env("default_embedding_timeout", "EMBEDDING_TIMEOUT"),
+        description="Longest embedding call.",
+    )
+    rerank_model_max_async: int = Field(
+        4,
+        ge=1,
+        validation_alias=_env("rerank_model_max_async", "MAX_ASYNC_RERANK"),
+        description="Rerank calls at a time.",
+    )
+    default_rerank_timeout: int = Field(
+        30,
+        ge=1,
+        validation_alias=_env("default_rerank_timeout", "RERANK_TIMEOUT"),
+        description="Longest rerank call.",
+    )
+
+
+class PipelineSettings(BaseSettings):
+    """How much is worked on at a time."""
+
+    max_parallel_insert: int = Field(3, ge=1, description="Documents in extraction at a time.")
+    queue_size_insert: int = Field(16, ge=1, description="Extracted documents that wait for one merge.")
+    pipeline_scheduling_page_size: int = Field(500, ge=1, description="Document rows read at a time.")
+
+
+class FilterSettings(BaseSettings):
+    """Metadata filters and scopes."""
+
+    enable_vector_metadata_filters: bool = Field(
+        False,
+        validation_alias=_env("enable_vector_metadata_filters", "LIGHTRAG_VECTOR_METADATA_FILTERS"),
+        description="Stamp filter fields on vector rows and let the vector engine filter.",
+    )
+    kg_union_skip_open_bounds: bool = Field(
+        True,
+        validation_alias=_env("kg_union_skip_open_bounds", "LIGHTRAG_KG_UNION_SKIP_OPEN_BOUNDS"),
+        description="A document without a bound does not widen the interval of an entity to infinity.",
+    )
+    scope_tag_prefixes: Annotated[list[str], NoDecode] = Field(
+        default_factory=list,
+        validation_alias=_env("scope_tag_prefixes", "LIGHTRAG_SCOPE_TAG_PREFIXES"),
+        description="Tag prefixes that name scopes, separated by commas, such as tenant:",
+    )
+    enable_kg_scope_materialization: bool = Field(
+        False,
+        validation_alias=_env("enable_kg_scope_materialization", "LIGHTRAG_KG_SCOPE_MATERIALIZATION"),
+        description="Keep a graph of its own for every scope.",
+    )
+
+    @field_validator("scope_tag_prefixes", mode="before")
+    @classmethod
+    def _split_commas(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return [part.strip() for part in value.split(",") if part.strip()]
+        return value
+
+
+class Settings(
+    StorageSettings,
+    QuerySettings,
+    ExtractionSettings,
+    ChunkSettings,
+    ModelSettings,
+    PipelineSettings,
+    FilterSettings,
+):
+    """All settings of the engine, typed and frozen."""
+
+    model_config = SettingsConfigDict(
+        env_file=".env", env_file_encoding="utf-8", extra="ignore", frozen=True, populate_by_name=True
+    )
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Read the environment now.
+
+    Args:
+        overrides: Values by field name; they win over the environment.
+
+    Raises:
+        InputError: A value cannot be used; the message names the setting and what was allowed.
+    """
+    try:
+        settings = Settings(**overrides)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(str(part) for part in item['loc'])}={item.get('input')!r}: {item['msg']}"
+            for item in error.errors()
+        )
+        raise InputError(f"setting not usable: {problems}") from error
+    return settings
+
+
+@lru_cache(maxsize=1)
+def current_settings() -> Settings:
+    """Return the settings as first read by this process; ``current_settings.cache_clear()`` forgets them."""
+    return load_settings()

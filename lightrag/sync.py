@@ -1,0 +1,49 @@
+"""Twins of the engine's methods for code without an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_threads = threading.local()
+
+
+def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end on this thread's own loop, which is kept for the next call.
+
+    Raises:
+        RuntimeError: Called from inside a running loop, where only the async method can be used.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        pass
+    else:
+        coroutine.close()
+        raise RuntimeError("an event loop is running in this thread: await the method that begins with 'a' instead")
+    loop: asyncio.AbstractEventLoop | None = getattr(_threads, "loop", None)
+    if loop is None or loop.is_closed():
+        loop = asyncio.new_event_loop()
+        _threads.loop = loop
+    return loop.run_until_complete(coroutine)
+
+
+class SyncTwins:
+    """For each async method ``a<name>`` the blocking ``<name>``, with the same arguments and results."""
+
+    def __getattr__(self, name: str) -> Any:
+        # Only called for names that are not defined: the twin of an async method, or an error.
+        twin = None if name.startswith(("_", "a")) else getattr(type(self), f"a{name}", None)
+        if twin is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return run_sync(twin(self, *args, **kwargs))
+
+        call.__name__ = name
+        call.__doc__ = twin.__doc__
+        return call
