@@ -21,6 +21,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from lightrag.embedding.offline import offline_embedding
+from lightrag.llm.offline import offline_complete
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
@@ -28,9 +30,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.rule import Rule
 
 from lightrag import LightRAG, QueryParam
-from lightrag.embedding.offline import offline_embedding
 from lightrag.exceptions import LightRAGError
-from lightrag.llm.offline import offline_complete
 
 DEMO = Path(__file__).resolve().parent
 WORK = DEMO / ".work"
@@ -242,9 +242,7 @@ async def run(options: argparse.Namespace, console: Console) -> None:
         await ingest(rag, sources, Display(console))
         entities = len(await rag.get_graph_labels())
         took = time.perf_counter() - begin
-        console.print(
-            f"{'Found' if known else 'Read'} {len(sources)} documents, {entities} entities, in {took:.1f} s."
-        )
+        console.print(f"{'Found' if known else 'Read'} {len(sources)} documents, {entities} entities, in {took:.1f} s.")
         astray = []
         for item in questions:
             referenced = await ask(rag, item, console)
@@ -261,9 +259,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="demo.run", description="Read the demo corpus and ask five questions.")
     parser.add_argument("--fresh", action="store_true", help="forget what an earlier run read")
-    parser.add_argument(
-        "--check", action="store_true", help="fail unless every question cites a source that it should"
-    )
+    parser.add_argument("--check", action="store_true", help="fail unless every question cites a source that it should")
     return parser.parse_args(argv)
 
 

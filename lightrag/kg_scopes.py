@@ -60,9 +60,7 @@ def normalize_scope_prefixes(prefixes: Iterable[str]) -> tuple[str, ...]:
         # A value is appended, because a tag alone would lose an underscore at its end.
         probe = f"{stripped}0"
         if not is_lossless(probe):
-            raise ScopeError(
-                f"scope prefix {prefix!r} may hold only a-z, 0-9, ':', '-' and single '_' inside"
-            )
+            raise ScopeError(f"scope prefix {prefix!r} may hold only a-z, 0-9, ':', '-' and single '_' inside")
         distinct[normalize_tag(probe)[:-1]] = None
     return tuple(distinct)
 
@@ -137,8 +135,8 @@ def resolve_kg_scope_from_required_tags(
     if scopes and unwanted_scopes:
         raise ScopeError(
             f"forbidden_tags holds the scope tag {unwanted_scopes[0]!r} while required_tags selects "
-            f"the scope {scopes[0]!r}: documents may carry several scope tags, so the two contradict each other. "
-            f"Forbid ordinary tags, or require an ordinary tag of the documents that you want"
+            f"the scope {scopes[0]!r}: documents may carry several scope tags, so the two contradict each "
+            f"other. Forbid ordinary tags, or require an ordinary tag of the documents that you want"
         )
     return ResolvedKgScope(scopes[0] if scopes else None, [tag for tag in tags if tag not in scopes])
 

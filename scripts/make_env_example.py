@@ -1,4 +1,4 @@
-"""Write env.example from lightrag/settings.py: every setting with its name, default and description.
+"""Write env.example from the classes of settings: every setting with its name, default and description.
 
 python scripts/make_env_example.py            # writes the file
 python scripts/make_env_example.py --check    # fails if the file is not what would be written
@@ -15,11 +15,15 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings
 
 from lightrag.settings import Settings
+from lightrag.settings_api import ApiSettings
+
+KINDS: tuple[type[BaseSettings], ...] = (Settings, ApiSettings)
 
 TARGET = Path(__file__).resolve().parent.parent / "env.example"
 
 HEADER = """\
-# Settings of the engine. Made by scripts/make_env_example.py from lightrag/settings.py; do not edit by hand.
+# Settings of the engine and its server. Made by scripts/make_env_example.py from lightrag/settings.py
+# and lightrag/settings_api.py; do not edit by hand.
 #
 # Copy the file to .env in the folder the program runs in, and take the # off the lines you change. What the environment
 # says wins over .env; what is given to LightRAG(...) wins over both. Every line below shows the default.
@@ -45,18 +49,22 @@ def shown_default(field: FieldInfo) -> str:
     return str(value)
 
 
-def groups() -> list[type[BaseSettings]]:
-    """Return the classes that ``Settings`` is made of, in its own order."""
-    return [base for base in Settings.__bases__ if issubclass(base, BaseSettings)]
+def groups() -> list[tuple[type[BaseSettings], dict[str, FieldInfo]]]:
+    """Return the classes that the settings are made of, in their own order, with their fields."""
+    return [
+        (base, {name: kind.model_fields[name] for name in base.__annotations__ if name in kind.model_fields})
+        for kind in KINDS
+        for base in kind.__bases__
+        if issubclass(base, BaseSettings)
+    ]
 
 
 def render() -> str:
     """Return the text of the file."""
     lines = [HEADER]
-    for group in groups():
+    for group, fields in groups():
         lines.append(f"# --- {(group.__doc__ or group.__name__).strip().splitlines()[0]}\n")
-        for name in group.__annotations__:
-            field = Settings.model_fields[name]
+        for name, field in fields.items():
             first, *others = environment_names(name, field)
             also = f" Also read: {', '.join(others)}." if others else ""
             lines.append(f"# {field.description}{also}\n#{first}={shown_default(field)}\n")

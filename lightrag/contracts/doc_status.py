@@ -6,9 +6,12 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lightrag.contracts.kv import BaseKVStorage
+
+if TYPE_CHECKING:
+    from lightrag.query_filters import DocumentFacts, VectorQueryFilter
 
 
 class DocStatus(StrEnum):
@@ -135,6 +138,31 @@ class BaseDocStatusStorage(BaseKVStorage):
 
         ``metadata`` is replaced whole, like every other field.
         """
+
+    async def get_facts(self, ids: Sequence[str]) -> dict[str, DocumentFacts]:
+        """Return what filters see of documents; one without a row is undated and untagged."""
+        from lightrag.query_filters import document_facts
+
+        rows = await self.get_by_ids(ids)
+        return {doc_id: document_facts((row or {}).get("metadata")) for doc_id, row in zip(ids, rows, strict=True)}
+
+    async def all_facts(self) -> dict[str, DocumentFacts]:
+        """Return what filters see of every processed document, oldest first."""
+        from lightrag.query_filters import document_facts
+
+        found: dict[str, DocumentFacts] = {}
+        after: tuple[str, str] | None = None
+        while page := await self.get_docs_by_statuses_page([DocStatus.PROCESSED], limit=1000, after=after):
+            found.update((doc_id, document_facts(row.metadata)) for doc_id, row in page)
+            after = (page[-1][1].created_at, page[-1][0])
+        return found
+
+    async def count_eligible(self, metadata_filter: VectorQueryFilter) -> int:
+        """Return how many processed documents a filter accepts."""
+        from lightrag.query_filters import facts_match_filter
+
+        facts = await self.all_facts()
+        return sum(facts_match_filter(item, metadata_filter, doc_id=doc_id) for doc_id, item in facts.items())
 
     async def get_all_status_counts(self) -> dict[str, int]:
         """Return the number of rows of every state, zeros included, and of ``all``."""

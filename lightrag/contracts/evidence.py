@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lightrag.contracts.storage import StorageNameSpace
+from lightrag.exceptions import UnsupportedFilterError
+
+if TYPE_CHECKING:
+    from lightrag.query_filters import VectorQueryFilter
 
 
 class ObjectKind(StrEnum):
@@ -83,7 +87,13 @@ def split_relation_key(key: str) -> tuple[str, str]:
 
 @dataclass(kw_only=True, eq=False)
 class BaseEvidenceStorage(StorageNameSpace):
-    """Evidence rows, found by object and by document."""
+    """Evidence rows, found by object and by document.
+
+    A store that knows the documents of its workspace sets ``filters_by_documents`` and overrides the three methods that
+    take a filter; of any other store the caller reads the rows and asks which documents are eligible.
+    """
+
+    filters_by_documents: bool = field(default=False, init=False)
 
     @abstractmethod
     async def add(self, rows: Sequence[Evidence]) -> None:
@@ -112,6 +122,46 @@ class BaseEvidenceStorage(StorageNameSpace):
     ) -> dict[str, list[EvidenceSource]]:
         """As :meth:`of_objects`, without texts; ``limit`` keeps the oldest rows of each object."""
 
+    async def eligible_objects(
+        self, kind: ObjectKind, object_ids: Sequence[str], metadata_filter: VectorQueryFilter
+    ) -> set[str]:
+        """Return those objects that have a row of a document which the filter accepts.
+
+        Raises:
+            UnsupportedFilterError: The store cannot filter; raised before any I/O.
+        """
+        raise UnsupportedFilterError(f"{type(self).__name__} cannot filter evidence by documents")
+
+    async def eligible_of_objects(
+        self,
+        kind: ObjectKind,
+        object_ids: Sequence[str],
+        metadata_filter: VectorQueryFilter,
+        *,
+        newest: int | None = None,
+    ) -> dict[str, list[Evidence]]:
+        """As :meth:`of_objects`, only rows of documents which the filter accepts; ``newest`` keeps the newest of each.
+
+        Raises:
+            UnsupportedFilterError: The store cannot filter; raised before any I/O.
+        """
+        raise UnsupportedFilterError(f"{type(self).__name__} cannot filter evidence by documents")
+
+    async def eligible_sources(
+        self,
+        kind: ObjectKind,
+        object_ids: Sequence[str],
+        metadata_filter: VectorQueryFilter,
+        *,
+        limit: int | None = None,
+    ) -> dict[str, list[EvidenceSource]]:
+        """As :meth:`sources_of_objects`, only of documents which the filter accepts.
+
+        Raises:
+            UnsupportedFilterError: The store cannot filter; raised before any I/O.
+        """
+        raise UnsupportedFilterError(f"{type(self).__name__} cannot filter evidence by documents")
+
     @abstractmethod
     async def of_documents(self, document_ids: Collection[str]) -> list[Evidence]:
         """Return all rows of documents, in order of arrival."""
@@ -123,6 +173,10 @@ class BaseEvidenceStorage(StorageNameSpace):
     @abstractmethod
     async def drop_documents(self, document_ids: Collection[str]) -> None:
         """Delete all rows of documents."""
+
+    @abstractmethod
+    async def drop_of_document(self, document_id: str, tenant_tags: Collection[str]) -> None:
+        """Delete the rows that a document has in the given scopes."""
 
     @abstractmethod
     async def drop_objects(self, kind: ObjectKind, object_ids: Collection[str]) -> None:

@@ -53,7 +53,10 @@ class BaseVectorStorage(StorageNameSpace):
     cosine_better_than_threshold: float = 0.2
     meta_fields: set[str] = field(default_factory=set)
 
+    # The engine filters on fields stamped on its rows; used when pushdown is enabled, and gated afterwards.
     supports_metadata_filters: bool = field(default=False, init=False)
+    # The store knows the documents of its workspace and filters by them, exactly and without stamped fields.
+    filters_by_documents: bool = field(default=False, init=False)
 
     @abstractmethod
     async def query(
@@ -63,6 +66,7 @@ class BaseVectorStorage(StorageNameSpace):
         query_embedding: np.ndarray | Sequence[float] | None = None,
         *,
         metadata_filter: VectorQueryFilter | None = None,
+        tenant_tag: str | None = None,
     ) -> list[Row]:
         """Return the ``top_k`` most similar rows at or above the similarity floor, best first.
 
@@ -71,6 +75,7 @@ class BaseVectorStorage(StorageNameSpace):
             top_k: How many rows at the most. Fewer come back only if fewer pass the floor and the filter.
             query_embedding: Vector of shape ``(dim,)``.
             metadata_filter: Only rows that it accepts. ``None`` leaves the search exactly as without filters.
+            tenant_tag: Only rows of this scope, ``""`` for the aggregate; ``None`` where no scopes are kept.
 
         Returns:
             Rows with the meta fields, ``id``, ``distance`` (the cosine similarity, higher is nearer) and

@@ -10,8 +10,8 @@ from lightrag.runtime.endpoints import Binding, BindingTable, ModelEndpoint
 EMBEDDING_BINDINGS = BindingTable(
     "embeddings",
     {
-        "openai": Binding("lightrag.llm.openai", "create_embedding", package="openai", extra="openai"),
-        "ollama": Binding("lightrag.llm.ollama", "create_embedding", package="ollama", extra="ollama"),
+        "openai": Binding("lightrag.llm.openai", "create_embedding"),
+        "ollama": Binding("lightrag.llm.ollama", "create_embedding"),
     },
 )
 
@@ -43,7 +43,7 @@ def create_embedding(binding: str, endpoint: ModelEndpoint, attributes: Embeddin
 
     Raises:
         InputError: There is no such binding.
-        MissingDependencyError: Its package is not installed.
+        MissingDependencyError: A package that it needs is not installed.
     """
     function: EmbeddingFunc = EMBEDDING_BINDINGS.factory(binding)(endpoint, **asdict(attributes))
     return function

@@ -23,8 +23,20 @@ VectorRows = dict[str, dict[str, Any]]
 
 @dataclass
 class GraphChange:
-    """Writes of one unit of work, by store."""
+    """Writes of one unit of work, by store.
 
+    Attributes:
+        moved: Objects that get another id, old to new, by kind; their evidence moves along.
+        evidence: Rows to add.
+        nodes: Graph id and properties of entities.
+        edges: Graph ids of the ends and properties of relations.
+        entity_vectors: Rows of the entity vector store that change.
+        relation_vectors: Rows of the relation vector store that change.
+        removed_entities: Entities that are no more, or have another id now.
+        removed_relations: Relations likewise.
+    """
+
+    moved: dict[ObjectKind, dict[str, str]] = field(default_factory=dict)
     evidence: list[Evidence] = field(default_factory=list)
     nodes: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     edges: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
@@ -34,15 +46,22 @@ class GraphChange:
     removed_relations: list[str] = field(default_factory=list)
 
     async def write(self, stores: Stores) -> None:
-        """Queue all writes; belongs into a unit of work. Removals come first, so that a renamed object survives."""
+        """Queue all writes; belongs into a unit of work.
+
+        Removals come before additions, so that an object which takes the place of another survives. Evidence is moved
+        and added first and dropped last, so that a crash in a store without transactions never loses a row.
+        """
+        for kind, renames in self.moved.items():
+            if renames:
+                await stores.evidence.reassign(kind, renames)
+        if self.evidence:
+            await stores.evidence.add(self.evidence)
         if self.removed_relations:
             await stores.graph.remove_edges([split_relation_key(key) for key in self.removed_relations])
             await stores.relationships.delete([relation_vector_id(key) for key in self.removed_relations])
         if self.removed_entities:
             await stores.graph.remove_nodes(self.removed_entities)
             await stores.entities.delete([entity_vector_id(name) for name in self.removed_entities])
-        if self.evidence:
-            await stores.evidence.add(self.evidence)
         if self.nodes:
             await stores.graph.upsert_nodes_batch(self.nodes)
         if self.edges:
@@ -51,6 +70,11 @@ class GraphChange:
             await stores.entities.upsert(self.entity_vectors)
         if self.relation_vectors:
             await stores.relationships.upsert(self.relation_vectors)
+        # Also the corrections of an object whose last other row went.
+        if self.removed_relations:
+            await stores.evidence.drop_objects(ObjectKind.RELATION, self.removed_relations)
+        if self.removed_entities:
+            await stores.evidence.drop_objects(ObjectKind.ENTITY, self.removed_entities)
 
 
 def entity_vector_id(object_id: str) -> str:

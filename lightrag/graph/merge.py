@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from lightrag.context import EngineContext
 from lightrag.contracts.evidence import Evidence, ObjectKind, split_relation_key
 from lightrag.graph.change import GraphChange, Touched, add_records
+from lightrag.graph.manual import manual_metadata
 from lightrag.graph.records import ObjectRecord
 from lightrag.query_filters import DocumentFacts, document_facts
 
@@ -68,9 +69,13 @@ async def load_records(
 
 
 async def load_facts(context: EngineContext, document_ids: Collection[str]) -> dict[str, DocumentFacts]:
-    """Return dates and tags of documents; one without a status row is undated and untagged."""
+    """Return dates and tags of documents; one without a status row is undated and untagged.
+
+    What a person said in a scope carries the tag of that scope.
+    """
     ids = list(document_ids)
     rows = await context.stores.doc_status.get_by_ids(ids)
     return {
-        document_id: document_facts((row or {}).get("metadata")) for document_id, row in zip(ids, rows, strict=True)
+        document_id: document_facts(row.get("metadata") if row else manual_metadata(document_id))
+        for document_id, row in zip(ids, rows, strict=True)
     }

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from lightrag.context import EngineContext
-from lightrag.contracts.evidence import Evidence, ObjectKind
+from lightrag.contracts.evidence import Evidence, ObjectKind, relation_key
 from lightrag.graph.change import GraphChange, Touched, add_records
+from lightrag.graph.manual import keeps_alive
 from lightrag.graph.merge import load_facts, load_records
 from lightrag.graph.records import ObjectRecord, fold
 from lightrag.graph.summarise import needs_summary
@@ -23,29 +24,62 @@ async def without_documents(context: EngineContext, document_ids: Collection[str
     evidence = context.stores.evidence
     gone = set(document_ids)
     objects = await evidence.objects_of_documents(gone)
+    before = {kind: await evidence.of_objects(kind, object_ids) for kind, object_ids in objects.items()}
+    remaining = {
+        kind: {key: [row for row in rows if row.document_id not in gone] for key, rows in found.items()}
+        for kind, found in before.items()
+    }
+    return await _refolded(context, remaining, before)
+
+
+async def from_evidence(
+    context: EngineContext, kind: ObjectKind, object_ids: Sequence[str], *, embed_all: bool = False
+) -> GraphChange:
+    """Compute the change that brings objects back in line with their evidence; those without any are removed.
+
+    The caller holds the graph lock and writes the change.
+
+    Args:
+        context: The workspace.
+        kind: Entities or relations.
+        object_ids: Graph ids or relation keys.
+        embed_all: Embed also what has not changed, because its vector may be missing.
+
+    Raises:
+        ModelError: The embedding model failed; nothing has been written.
+    """
+    found = await context.stores.evidence.of_objects(kind, object_ids)
+    remaining = {kind: {key: found.get(key, []) for key in object_ids}}
+    return await _refolded(context, remaining, {}, embed_all=embed_all)
+
+
+async def _refolded(
+    context: EngineContext,
+    remaining: Mapping[ObjectKind, Mapping[str, list[Evidence]]],
+    before: Mapping[ObjectKind, Mapping[str, Sequence[Evidence]]],
+    *,
+    embed_all: bool = False,
+) -> GraphChange:
+    """Compute the change that leaves objects with the given rows; those without any are removed.
+
+    An entity takes its relations along, also those that a person made and that therefore still have a row.
+    """
     change = GraphChange()
-    touched: list[Touched] = []
-    for kind, object_ids in objects.items():
-        rows = await evidence.of_objects(kind, object_ids)
-        remaining = {
-            object_id: [row for row in rows.get(object_id, ()) if row.document_id not in gone]
-            for object_id in object_ids
-        }
+    alive: dict[ObjectKind, dict[str, list[Evidence]]] = {}
+    for kind, found in remaining.items():
+        alive[kind] = {object_id: rows for object_id, rows in found.items() if keeps_alive(rows)}
         removed = change.removed_entities if kind is ObjectKind.ENTITY else change.removed_relations
-        removed.extend(object_id for object_id, kept in remaining.items() if not kept)
-        kept_rows = {object_id: kept for object_id, kept in remaining.items() if kept}
-        touched.extend(await _refold(context, kind, kept_rows, rows))
+        removed.extend(object_id for object_id in found if object_id not in alive[kind])
+    edges = await context.stores.graph.get_nodes_edges_batch(change.removed_entities) if change.removed_entities else {}
+    severed = {relation_key(*pair) for pairs in edges.values() for pair in pairs} - set(change.removed_relations)
+    change.removed_relations.extend(sorted(severed))
+    touched: list[Touched] = []
+    for kind, found in alive.items():
+        kept = {object_id: rows for object_id, rows in found.items() if object_id not in severed}
+        touched.extend(await _refold(context, kind, kept, before.get(kind, {})))
+    if embed_all:
+        touched = [Touched(item.record, None) for item in touched]
     await add_records(context, change, touched)
-    return change
-
-
-async def from_evidence(context: EngineContext, kind: ObjectKind, object_ids: Sequence[str]) -> GraphChange:
-    """Compute the change that brings objects back in line with their evidence; those without any are removed."""
-    rows = await context.stores.evidence.of_objects(kind, object_ids)
-    change = GraphChange()
-    removed = change.removed_entities if kind is ObjectKind.ENTITY else change.removed_relations
-    removed.extend(object_id for object_id in object_ids if object_id not in rows)
-    await add_records(context, change, await _refold(context, kind, rows, {}))
     return change
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from lightrag.constants import GRAPH_FIELD_SEP, UNKNOWN_ENTITY_TYPE
 from lightrag.contracts.evidence import Evidence, ObjectKind, split_relation_key
+from lightrag.graph.manual import is_correction
 from lightrag.graph.rendering import entity_line, relation_line
 from lightrag.kg_scopes import split_scoped_entity_id
 from lightrag.query_filters import SUMMARY_FIELDS, DocumentFacts, FilterSummary
@@ -21,7 +22,9 @@ from lightrag.query_filters import SUMMARY_FIELDS, DocumentFacts, FilterSummary
 MAX_RELATION_KEYWORDS = 100
 
 # Properties that serve merging and filtering; views leave them out.
-INTERNAL_PROPERTIES = frozenset({"type_votes", "evidence_count", "tokens", "graph_node_id", *SUMMARY_FIELDS})
+INTERNAL_PROPERTIES = frozenset(
+    {"type_votes", "evidence_count", "tokens", "graph_node_id", "corrected", "chosen_type", *SUMMARY_FIELDS}
+)
 
 
 @dataclass(slots=True)
@@ -33,10 +36,12 @@ class ObjectRecord:
         object_id: Graph id of the entity, or the relation key.
         parts: Distinct descriptions, oldest first; after a summary the first is the summary.
         created_at: Epoch seconds of the first evidence.
-        evidence_count: Rows folded in.
+        evidence_count: Rows folded in, corrections left out.
         type_votes: Entity types by number of rows, first seen first.
         keywords: Distinct keywords of a relation, oldest first.
         weight: Sum of the weights of a relation's rows.
+        corrected: The first part is a person's correction; the model never rewrites it.
+        chosen_type: Entity type that a person chose; it outweighs all votes.
         summary: Union of the dates and tags of the documents folded in.
         extra: Further properties set by people or other tools, kept as they are.
     """
@@ -49,6 +54,8 @@ class ObjectRecord:
     type_votes: dict[str, int] = field(default_factory=dict)
     keywords: list[str] = field(default_factory=list)
     weight: float = 0.0
+    corrected: bool = False
+    chosen_type: str = ""
     summary: FilterSummary = field(default_factory=FilterSummary)
     extra: dict[str, Any] = field(default_factory=dict)
 
@@ -59,9 +66,21 @@ class ObjectRecord:
 
     @property
     def entity_type(self) -> str:
-        """The type most rows give; the first seen wins a tie, and ``UNKNOWN`` loses to any other."""
+        """The type a person chose, else the one most rows give; the first seen wins a tie, ``UNKNOWN`` loses to any."""
+        if self.chosen_type:
+            return self.chosen_type
         known = {name: votes for name, votes in self.type_votes.items() if name != UNKNOWN_ENTITY_TYPE}
         return max(known, key=known.__getitem__) if known else UNKNOWN_ENTITY_TYPE
+
+    @property
+    def own_words(self) -> list[str]:
+        """The correction at the head of the parts, or nothing."""
+        return self.parts[:1] if self.corrected else []
+
+    @property
+    def fragments(self) -> list[str]:
+        """The parts that come from rows; the model may summarise them."""
+        return self.parts[1:] if self.corrected else self.parts
 
     @property
     def name(self) -> str:
@@ -81,8 +100,12 @@ class ObjectRecord:
             rows: Evidence of documents that are not folded in yet.
             facts: Dates and tags of those documents, by id.
         """
-        self.summary = self.summary.extend(facts[document_id] for document_id in {row.document_id for row in rows})
+        documents = {row.document_id for row in rows if not is_correction(row)}
+        self.summary = self.summary.extend(facts[document_id] for document_id in documents)
         for row in rows:
+            if is_correction(row):
+                self._correct(row)
+                continue
             if self.evidence_count == 0:
                 self.created_at = row.created_at
             self.evidence_count += 1
@@ -93,6 +116,19 @@ class ObjectRecord:
             else:
                 self.weight += row.weight
                 self._add_keywords(row.keywords)
+
+    def _correct(self, row: Evidence) -> None:
+        """Let a correction replace what was folded in so far."""
+        if row.description:
+            self.parts = [row.description]
+            self.corrected = True
+        if row.entity_type:
+            self.chosen_type = row.entity_type
+        if row.keywords:
+            self.keywords = []
+            self._add_keywords(row.keywords)
+        if row.weight:
+            self.weight = row.weight
 
     def _add_keywords(self, joined: str) -> None:
         for keyword in joined.split(","):
@@ -135,6 +171,10 @@ class ObjectRecord:
             "tokens": tokens,
             "tenant_tag": self.tenant_tag,
         }
+        if self.corrected:
+            common["corrected"] = True
+        if self.chosen_type:
+            common["chosen_type"] = self.chosen_type
         if self.kind is ObjectKind.ENTITY:
             return {
                 **common,
@@ -163,6 +203,8 @@ class ObjectRecord:
             type_votes={str(name): int(count) for name, count in votes.items()},
             keywords=[word for word in str(properties.get("keywords") or "").split(",") if word],
             weight=float(properties.get("weight") or 0.0),
+            corrected=bool(properties.get("corrected", False)),
+            chosen_type=str(properties.get("chosen_type") or ""),
             summary=FilterSummary.from_fields(properties),
             extra=extra,
         )
@@ -181,6 +223,8 @@ _OWN_PROPERTIES = frozenset(
         "type_votes",
         "keywords",
         "weight",
+        "corrected",
+        "chosen_type",
         *SUMMARY_FIELDS,
     }
 )

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lightrag.constants import GRAPH_FIELD_SEP, SCOPE_ID_SEPARATOR, UNKNOWN_SOURCE
+from lightrag.constants import GRAPH_FIELD_SEP, UNKNOWN_SOURCE
 from lightrag.contracts.evidence import EvidenceSource, ObjectKind
 from lightrag.settings import Settings
 
@@ -38,14 +38,6 @@ def relation_line(source: str, target: str, description: str) -> str:
         description: As stored; fragments joined by ``<SEP>`` are shown on lines of their own.
     """
     return encode_line({"entity1": source, "entity2": target, "description": readable(description)})
-
-
-def canonical_name(graph_id: str) -> str:
-    """Return the name of a stored graph id without its scope.
-
-    Stored ids were checked when they were made, so reading hundreds of them checks nothing again.
-    """
-    return graph_id.partition(SCOPE_ID_SEPARATOR)[0]
 
 
 def readable(description: str) -> str:
@@ -103,10 +95,9 @@ def source_fields(sources: Sequence[EvidenceSource], limits: SourceLimits) -> tu
         limits: How many of each are named.
     """
     named = limits.apply(sources)
-    source_id = GRAPH_FIELD_SEP.join([source.chunk_id for source in named])
-    paths = list(dict.fromkeys([source.file_path for source in named if source.file_path])) or [
-        UNKNOWN_SOURCE
-    ]
+    chunk_ids, _, file_paths = zip(*named, strict=True) if named else ((), (), ())
+    source_id = GRAPH_FIELD_SEP.join(chunk_ids)
+    paths = [path for path in dict.fromkeys(file_paths) if path] or [UNKNOWN_SOURCE]
     if len(paths) > limits.file_paths:
         paths = [*paths[: limits.file_paths], limits.placeholder]
     return source_id, GRAPH_FIELD_SEP.join(paths)

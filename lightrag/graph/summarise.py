@@ -26,13 +26,17 @@ _MAX_ROUNDS = 5
 
 
 def needs_summary(context: EngineContext, record: ObjectRecord) -> bool:
-    """Tell whether a description has passed a threshold: number of fragments, or tokens."""
+    """Tell whether a description has passed a threshold: number of fragments, or tokens.
+
+    What a person wrote is not counted, since it is never rewritten.
+    """
     settings = context.settings
-    if len(record.parts) < 2:
+    fragments = record.fragments
+    if len(fragments) < 2:
         return False
-    if len(record.parts) >= settings.force_llm_summary_on_merge:
+    if len(fragments) >= settings.force_llm_summary_on_merge:
         return True
-    description = record.description
+    description = GRAPH_FIELD_SEP.join(fragments)
     # A token is at least one byte, so most descriptions need no counting.
     if len(description.encode()) < settings.summary_max_tokens:
         return False
@@ -50,7 +54,7 @@ async def summarise_records(context: EngineContext, records: Sequence[ObjectReco
 
 
 async def _summarise(context: EngineContext, record: ObjectRecord) -> None:
-    parts = record.parts
+    parts = record.fragments
     try:
         for round_number in range(_MAX_ROUNDS):
             groups = _pack(context, parts)
@@ -61,7 +65,7 @@ async def _summarise(context: EngineContext, record: ObjectRecord) -> None:
     except ModelError as error:
         logger.warning("summary of %s %r failed, fragments kept: %s", record.kind, record.object_id, error)
         return
-    record.parts = parts
+    record.parts = [*record.own_words, *parts]
 
 
 def _pack(context: EngineContext, parts: Sequence[str]) -> list[list[str]]:

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -14,6 +15,8 @@ from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.exceptions import InputError
 from lightrag.runtime.hashing import compute_mdhash_id
 from lightrag.runtime.text import content_summary, sanitize_text
+
+DOCS_FORMATS = ("raw", "pending_parse")
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ class NewDocument:
         content_hash: MD5 of ``content``, hex.
         metadata: ``user_*`` keys and directives for the status row.
         options: How it is to be cut.
+        source_file: File that is yet to be parsed; ``""`` when ``content`` is the text.
     """
 
     doc_id: str
@@ -70,6 +74,21 @@ class NewDocument:
     content_hash: str
     metadata: dict[str, Any] = field(default_factory=dict)
     options: ProcessOptions = ProcessOptions()
+    source_file: str = ""
+
+    def full_doc(self) -> dict[str, Any]:
+        """Return the row of the text store."""
+        row: dict[str, Any] = {
+            "content": self.content,
+            "file_path": self.file_path,
+            "parse_format": "pending_parse" if self.source_file else "raw",
+            "process_options": self.options.to_row(),
+        }
+        if self.source_file:
+            row["source_file"] = self.source_file
+        else:
+            row["content_hash"] = self.content_hash
+        return row
 
     def status(self, track_id: str) -> DocProcessingStatus:
         """Return the first status row."""
@@ -82,7 +101,7 @@ class NewDocument:
             created_at=now,
             updated_at=now,
             track_id=track_id,
-            content_hash=self.content_hash,
+            content_hash=self.content_hash or None,
             metadata={**self.metadata, "kg_write_state": "pre_graph"},
         )
 
@@ -125,19 +144,24 @@ def build_documents(
     file_paths: str | Sequence[str] | None = None,
     metadata: dict[str, Any] | None = None,
     options: ProcessOptions | None = None,
+    docs_format: str = "raw",
 ) -> list[NewDocument]:
     """Give every submitted text its identity.
 
     Args:
-        texts: One text or several.
+        texts: One text or several; paths of files with ``docs_format="pending_parse"``.
         ids: As many ids, or ``None``.
         file_paths: As many source paths, or ``None``.
         metadata: ``user_*`` keys shared by all.
         options: How to cut them.
+        docs_format: ``raw`` for texts, ``pending_parse`` for files, which need a source path each.
 
     Raises:
-        InputError: Numbers do not match, an id is empty or given twice, or a text is not a string.
+        InputError: Numbers do not match, an id is empty or given twice, a text is not a string, a file is not there,
+            or the format is unknown.
     """
+    if docs_format not in DOCS_FORMATS:
+        raise InputError(f"docs_format is {docs_format!r}; allowed are {', '.join(DOCS_FORMATS)}")
     bodies = [texts] if isinstance(texts, str) else list(texts)
     id_list = _matching("ids", ids, len(bodies))
     path_list = _matching("file_paths", file_paths, len(bodies))
@@ -149,8 +173,9 @@ def build_documents(
     for body, identity, raw_path in zip(bodies, id_list, path_list, strict=True):
         if not isinstance(body, str):
             raise InputError(f"a document must be text, not {type(body).__name__}")
-        content = sanitize_text(body)
-        path = normalize_source_path(raw_path)
+        source_file = _existing_file(body) if docs_format == "pending_parse" else ""
+        content = "" if source_file else sanitize_text(body)
+        path = normalize_source_path(raw_path or Path(source_file).name)
         if identity is None:
             identity = compute_mdhash_id(content if path == UNKNOWN_SOURCE else path, prefix="doc-")
         documents.append(
@@ -158,12 +183,20 @@ def build_documents(
                 doc_id=identity,
                 content=content,
                 file_path=path,
-                content_hash=compute_mdhash_id(content),
+                content_hash="" if source_file else compute_mdhash_id(content),
                 metadata=dict(metadata or {}),
                 options=options or ProcessOptions(),
+                source_file=source_file,
             )
         )
     return documents
+
+
+def _existing_file(path: str) -> str:
+    file = Path(path)
+    if not file.is_file():
+        raise InputError(f"file {path!r} does not exist or is no file")
+    return str(file.resolve())
 
 
 def _matching(name: str, given: str | Sequence[str] | None, count: int) -> list[str | None]:

@@ -62,16 +62,7 @@ async def enqueue(
             in_batch.add(document, rows[document.doc_id])
         async with context.stores.unit_of_work():
             await context.stores.full_docs.upsert(
-                {
-                    doc_id: {
-                        "content": document.content,
-                        "file_path": document.file_path,
-                        "parse_format": "raw",
-                        "content_hash": document.content_hash,
-                        "process_options": document.options.to_row(),
-                    }
-                    for doc_id, document in admitted.items()
-                }
+                {doc_id: document.full_doc() for doc_id, document in admitted.items()}
             )
             await context.stores.doc_status.upsert({row_id: row.to_row() for row_id, row in rows.items()})
     if state.busy and admitted:

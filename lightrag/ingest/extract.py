@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from lightrag.constants import GRAPH_FIELD_SEP, UNKNOWN_ENTITY_TYPE
 from lightrag.context import EngineContext
 from lightrag.contracts.evidence import Evidence, ObjectKind, relation_key
-from lightrag.exceptions import ModelError, ModelReplyError
+from lightrag.exceptions import LightRAGError, ModelError, ModelReplyError
 from lightrag.ingest.replies import EntityMention, ExtractionReply, RelationMention, parse_extraction_reply
 from lightrag.ingest.work import Chunk, DocumentWork
 from lightrag.prompts.building import ExtractionPromptOptions, PromptPair, extraction_prompts, gleaning_prompt
@@ -51,11 +51,7 @@ async def extract_document(context: EngineContext, work: DocumentWork) -> None:
         ModelError: A chunk could not be extracted whole; the message names it.
     """
     options = _prompt_options(context)
-    async with asyncio.TaskGroup() as group:
-        tasks = [
-            group.create_task(_extract_numbered(context, options, chunk, len(work.chunks))) for chunk in work.chunks
-        ]
-    mentions = [task.result() for task in tasks]
+    mentions = await _all_chunks(context, options, work.chunks)
     work.evidence = evidence_rows(work, mentions)
     warnings = [warning for found in mentions for warning in found.warnings]
     if warnings:
@@ -75,13 +71,28 @@ def _prompt_options(context: EngineContext) -> ExtractionPromptOptions:
     )
 
 
+async def _all_chunks(
+    context: EngineContext, options: ExtractionPromptOptions, chunks: Sequence[Chunk]
+) -> list[_Mentions]:
+    """Extract all chunks; the first that fails stops the others, whose finished replies stay cached."""
+    calls = (_extract_numbered(context, options, chunk, len(chunks)) for chunk in chunks)
+    tasks = [asyncio.create_task(call) for call in calls]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
 async def _extract_numbered(
     context: EngineContext, options: ExtractionPromptOptions, chunk: Chunk, total: int
 ) -> _Mentions:
     try:
         return await _extract_chunk(context, options, chunk)
-    except ModelError as error:
-        raise type(error)(f"C[{chunk.order + 1}/{total}]: {chunk.chunk_id}: {error}") from error
+    except Exception as error:
+        kind = "" if isinstance(error, LightRAGError) else f"{type(error).__name__}: "
+        raise ModelError(f"C[{chunk.order + 1}/{total}]: {chunk.chunk_id}: {kind}{error}") from error
 
 
 async def _extract_chunk(context: EngineContext, options: ExtractionPromptOptions, chunk: Chunk) -> _Mentions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -59,11 +59,20 @@ async def merge_and_persist(context: EngineContext, group: Sequence[DocumentWork
 
 def in_all_partitions(context: EngineContext, work: DocumentWork) -> list[Evidence]:
     """Return the evidence of a document for the aggregate and for each scope that its tags name."""
+    return [*work.evidence, *in_partitions(work.evidence, scope_tags_of(context, work.row.metadata))]
+
+
+def scope_tags_of(context: EngineContext, metadata: Mapping[str, Any]) -> list[str]:
+    """Return the scopes that a document belongs to; none where scopes are not kept."""
     settings = context.settings
     if not settings.enable_kg_scope_materialization or not settings.scope_tag_prefixes:
-        return work.evidence
-    scope_tags = parse_scope_tag(work.row.metadata.get("user_tags") or [], settings.scope_tag_prefixes)
-    return [*work.evidence, *(scoped(row, tag) for tag in scope_tags for row in work.evidence)]
+        return []
+    return parse_scope_tag(metadata.get("user_tags") or [], settings.scope_tag_prefixes)
+
+
+def in_partitions(aggregate: Sequence[Evidence], scope_tags: Sequence[str]) -> list[Evidence]:
+    """Return evidence of the aggregate as evidence of scopes."""
+    return [scoped(row, tag) for tag in scope_tags for row in aggregate]
 
 
 def scoped(row: Evidence, tag: str) -> Evidence:

@@ -46,12 +46,12 @@ MAX_KEYWORDS_PER_KIND = 64
 
 _LINE_END = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 _FENCE_LINE = re.compile(r"^[ \t]*(?:```|~~~)[\w+-]*[ \t]*$", re.MULTILINE)
-_INLINE_FENCE = re.compile(r"\A\s*```(?:json|text)?\s*|\s*```\s*\Z", re.IGNORECASE)
+_INLINE_FENCE = re.compile(r"\A\s*```(?:json|text)?|```\s*\Z", re.IGNORECASE)
 
 _HIGH_KEYS = ("high_level_keywords", "high_level", "hl_keywords", "high", "highlevelkeywords")
 _LOW_KEYS = ("low_level_keywords", "low_level", "ll_keywords", "low", "lowlevelkeywords")
 _KEYWORD_LINE = re.compile(
-    r"^\W*(?P<kind>high|low)[ _-]?level(?:[ _-]?keywords)?\W*?[:：=]\s*(?P<words>.+)$",
+    r"^\W{0,12}(?P<kind>high|low)[ _-]?level(?:[ _-]?keywords)?\W{0,6}?[:：=](?P<words>.+)$",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -140,9 +140,7 @@ def _keywords_in(value: Any, depth: int = 0) -> KeywordsReply | None:
     if isinstance(value, list) and depth < 3:
         candidates = list(value)
     elif isinstance(value, Mapping):
-        record = {
-            str(key).strip().lower().replace(" ", "_").replace("-", "_"): item for key, item in value.items()
-        }
+        record = {str(key).strip().lower().replace(" ", "_").replace("-", "_"): item for key, item in value.items()}
         high = next((record[key] for key in _HIGH_KEYS if key in record), None)
         low = next((record[key] for key in _LOW_KEYS if key in record), None)
         if high is not None or low is not None:

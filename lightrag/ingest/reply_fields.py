@@ -84,9 +84,7 @@ class ExtractionReply:
             return
         self.entities.append(EntityMention(clean, clean_type(type_), clean_text(description)))
 
-    def add_relation(
-        self, ends: tuple[str, str], keywords: Any, description: str, weight: Any, *, where: str
-    ) -> None:
+    def add_relation(self, ends: tuple[str, str], keywords: Any, description: str, weight: Any, *, where: str) -> None:
         """Add a relation, or warn when it has no ends, leads back to itself, or says nothing."""
         source, target = (normalize_name(clean_field(end)) for end in ends)
         if not source or not target:

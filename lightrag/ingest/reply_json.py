@@ -10,9 +10,7 @@ from typing import Any
 from lightrag.ingest.reply_fields import ExtractionReply, snippet
 
 _ENTITY_LISTS = frozenset({"entities", "entity", "entity_list", "nodes"})
-_RELATION_LISTS = frozenset(
-    {"relationships", "relations", "relationship", "relation", "edges", "relation_list"}
-)
+_RELATION_LISTS = frozenset({"relationships", "relations", "relationship", "relation", "edges", "relation_list"})
 _NAME_KEYS = ("entity_name", "name", "entity", "title", "label")
 _TYPE_KEYS = ("entity_type", "type", "category")
 _ENTITY_TEXT_KEYS = ("entity_description", "description", "desc", "summary")
@@ -222,7 +220,8 @@ def _read_damaged(text: str, reply: ExtractionReply) -> None:
 def _end_of_record(fragment: str, last: bool) -> int:
     """Return where a damaged record ends; 0 when its brace is missing.
 
-    Behind the last record stand the braces that close the whole, so there the first one counts that follows a value.
+    Behind the last record stand the braces that close the whole, so there the first one that follows a
+    value counts.
     """
     closing = _RECORD_END.search(fragment) if last else None
     return closing.end() if closing else fragment.rfind("}") + 1
@@ -236,7 +235,8 @@ def _read_repaired_whole(text: str, reply: ExtractionReply) -> None:
     closing = "}" if body[0] == "{" else "]"
     reply.cut_off = closing not in body
     reply.warnings.append(f"damaged JSON: {snippet(body)!r}")
-    _read_value(repair_json(body), "", reply, 0)
+    if not reply.cut_off:
+        _read_value(repair_json(body), "", reply, 0)
 
 
 def _plain_key(key: str) -> str:

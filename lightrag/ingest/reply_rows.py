@@ -29,12 +29,14 @@ _VARIANT = (
 )
 _HTML_ESCAPED_VARIANT = re.compile(r"&lt;(\\?[|#][^&\n]{0,4})&gt;", re.IGNORECASE)
 _BARE_MARKER = r"[<＜][|｜]?\s?COMPLETED?\s?[|｜]?[>＞]?|[|｜]\s?COMPLETED?\s?[|｜][>＞]?|^\s*COMPLETED?"
-_LIST_SIGN = r"[ \t]*(?:[-•+>|]+|\*(?!\*)|#{1,4}|\d{1,4}[.)、])?[ \t]*"
-_BARE_FIELDS = re.compile(r"\s*[|\t]\s*")
+# White space is bounded everywhere, or a long run of it would cost its square.
+_SPACE = r"\s{0,8}"
+_LIST_SIGN = r"[ \t]{0,40}(?:(?:[-•+>|]{1,4}|\*(?!\*)|#{1,4}|\d{1,4}[.)、])[ \t]{0,8})?"
+_BARE_FIELDS = re.compile(r"[|\t]")
 _GLUED_KIND = re.compile(rf"[\s,;#(]*(?<!\w){_AROUND}{_KIND}{_AROUND}\s*$", re.IGNORECASE)
 _KIND_TAIL = 40
 _NEW_BLOCK = re.compile(r"\s*(?:```|#{1,6}\s|[-*•+]\s|\d{1,4}[.)]\s|---)")
-_ROW_END = re.compile(r"[\s,;]*(?:#{2,}|\|)?[\s,;]*$")
+_ROW_TAIL = " \t\n,;|#"
 # A description that goes on over more lines than this is no description.
 _MAX_LINES = 40
 
@@ -56,15 +58,13 @@ class RowFormat:
         exact = re.escape(tuple_delimiter)
         variant = rf"(?:{exact}|{_VARIANT})"
         return cls(
-            exact=re.compile(rf"\s*{exact}\s*"),
-            variant=re.compile(rf"\s*{variant}\s*"),
-            marker=re.compile(
-                rf"(?:{re.escape(completion_delimiter)}|{_BARE_MARKER})[\s)\]`.#*\"']*$", re.IGNORECASE
-            ),
+            exact=re.compile(exact),
+            variant=re.compile(variant),
+            marker=re.compile(rf"(?:{re.escape(completion_delimiter)}|{_BARE_MARKER})[\s)\]`.#*\"']*$", re.IGNORECASE),
             start=re.compile(
-                rf"{_LIST_SIGN}(?P<open>\(?)\s*{_AROUND}{_KIND}{_AROUND}\s*(?={variant}|[|\t])", re.IGNORECASE
+                rf"{_LIST_SIGN}(?P<open>\(?){_SPACE}{_AROUND}{_KIND}{_AROUND}{_SPACE}(?={variant}|[|\t])", re.IGNORECASE
             ),
-            row_like=re.compile(rf"\W{{0,8}}\w+\W{{0,3}}?\s*{variant}.*{variant}"),
+            row_like=re.compile(rf"\W{{0,8}}\w+\W{{0,3}}?{_SPACE}{variant}.*{variant}"),
         )
 
 
@@ -88,7 +88,7 @@ class _Row:
         return " ".join(self.pieces)
 
     def takes(self, line: str, form: RowFormat) -> bool:
-        """Tell whether a line goes on with this record, which was broken in two or has not ended its sentence."""
+        """Tell whether a line goes on with this record, broken in two or in mid-sentence."""
         if self.closed or len(self.pieces) >= _MAX_LINES or form.row_like.match(line):
             return False
         if self.delimiters < self.expected:
@@ -163,7 +163,7 @@ def _read_row(
     row: _Row, form: RowFormat, reply: ExtractionReply, *, where: str, open_end: bool, ends_open: bool
 ) -> None:
     """Read one record, or the several that stand joined in it."""
-    text = _ROW_END.sub("", row.text)
+    text = _without_tail(row.text)
     fields = _fields(text, row.expected, form, reply, where)
     records = list(_records(fields, is_entity=row.is_entity))
     for position, (record, is_entity) in enumerate(records):
@@ -178,10 +178,18 @@ def _read_row(
             _read_relation(record, reply, where)
 
 
+def _without_tail(text: str) -> str:
+    """Return a record without the signs that some models put between records."""
+    bare = text.rstrip(_ROW_TAIL)
+    # A single sign can belong to the text (``C#``); two of ``##`` cannot.
+    return bare if text[len(bare) :].count("#") != 1 else text.rstrip()
+
+
 def _fields(text: str, expected: int, form: RowFormat, reply: ExtractionReply, where: str) -> list[str]:
     """Split a record behind its kind.
 
-    By the right delimiter if that gives enough fields, else by what looks like it: in this order, because ``a <|> b`` is a delimiter in one reply and a piece of a program in another.
+    By the right delimiter if that gives enough fields, else by what looks like it: in this order, because
+    ``a <|> b`` is a delimiter in one reply and a piece of a program in another.
     """
     exact = form.exact.split(text)[1:]
     if len(exact) >= expected:

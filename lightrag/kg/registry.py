@@ -58,8 +58,6 @@ def storage_class(name: str, kind: str) -> type[Any]:
     except ModuleNotFoundError as error:
         if not backend.extra or (error.name or "").startswith("lightrag"):
             raise
-        raise MissingDependencyError(
-            f"{name} needs the package {error.name!r}: pip install 'lightrag-hku[{backend.extra}]'"
-        ) from error
+        raise MissingDependencyError(error.name or backend.module, backend.extra, f"Storage {name!r}") from error
     found: type[Any] = getattr(module, name)
     return found

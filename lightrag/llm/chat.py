@@ -36,7 +36,10 @@ class ChatOptions:
 
 
 def chat_options(kwargs: Mapping[str, Any]) -> ChatOptions:
-    """Sort the keyword arguments of a model function; ``keyword_extraction=True`` asks for a JSON object."""
+    """Sort the keyword arguments of a model function.
+
+    ``keyword_extraction=True``, as older engines called it, asks for a JSON object.
+    """
     request = {name: value for name, value in kwargs.items() if name not in _ENGINE_KEYWORDS}
     response_format = request.pop("response_format", None)
     if request.pop("keyword_extraction", False) and response_format is None:
@@ -51,8 +54,7 @@ def chat_options(kwargs: Mapping[str, Any]) -> ChatOptions:
 
 
 def model_name(kwargs: dict[str, Any]) -> str:
-    """Take the model's name from ``model=``, or from the settings behind ``hashing_kv`` as existing code
-    expects.
+    """Take the model's name from ``model=``, or from the settings behind ``hashing_kv`` as existing code expects.
 
     Raises:
         InputError: Neither names a model.
@@ -101,10 +103,15 @@ def reply_text(source: str, reply: ChatReply, *, keep_reasoning: bool) -> str:
         TruncatedReplyError: The reply was cut off at the model's length limit; it carries what came.
         ModelReplyError: There is no text in it.
     """
-    reader = ReasoningFilter(keep=keep_reasoning)
-    text = reader.feed(reply.content, reply.reasoning) + reader.finish()
+    answer = _shown(reply, keep_reasoning=False)
+    text = _shown(reply, keep_reasoning=True) if keep_reasoning else answer
     if reply.finish_reason == "length":
         raise TruncatedReplyError(f"the reply of {source} was cut off at its length limit", text)
-    if not reply.content.strip() or not text.strip():
+    if not answer.strip():
         raise ModelReplyError(f"{source} gave an empty reply (finish reason {reply.finish_reason or 'unknown'!r})")
     return text
+
+
+def _shown(reply: ChatReply, *, keep_reasoning: bool) -> str:
+    reader = ReasoningFilter(keep=keep_reasoning)
+    return reader.feed(reply.content, reply.reasoning) + reader.finish()

@@ -19,7 +19,7 @@ from lightrag.llm.chat import ChatOptions, ChatReply, chat_messages, chat_option
 from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors
 from lightrag.llm.streams import ReplyStream
 from lightrag.runtime.clients import ClientPool
-from lightrag.runtime.endpoints import ModelEndpoint, require
+from lightrag.runtime.endpoints import ModelEndpoint
 from lightrag.runtime.model_errors import ProviderError, provider_error, redact
 from lightrag.runtime.reasoning import ReasoningFilter
 
@@ -40,7 +40,6 @@ class _Server:
 
 
 def _build_client(server: _Server) -> AsyncClient:
-    require("ollama", "ollama", "LLM binding 'ollama'")
     import ollama
 
     headers = {"Authorization": f"Bearer {server.api_key}"} if server.api_key else None

@@ -19,7 +19,7 @@ from lightrag.llm.chat import ChatReply, chat_messages, chat_options, model_name
 from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors
 from lightrag.llm.streams import ReplyStream
 from lightrag.runtime.clients import ClientPool
-from lightrag.runtime.endpoints import ModelEndpoint, require
+from lightrag.runtime.endpoints import ModelEndpoint
 from lightrag.runtime.model_errors import ProviderError, parse_retry_after, provider_error, redact
 from lightrag.runtime.reasoning import ReasoningFilter
 
@@ -42,7 +42,6 @@ class _Account:
 
 
 def _build_client(account: _Account) -> AsyncOpenAI:
-    require("openai", "openai", "LLM binding 'openai'")
     import openai
 
     options = json.loads(account.further)
@@ -74,7 +73,6 @@ def _translated_errors(source: str, secret: str | None) -> Iterator[None]:
     import openai
     from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 
-    transport_error, transport_timeout = _transport_errors()
     try:
         yield
     except APITimeoutError:
@@ -95,21 +93,8 @@ def _translated_errors(source: str, secret: str | None) -> Iterator[None]:
         raise ProviderError(f"{source} failed: {redact(error.message, secret)}", code=error.code or "") from None
     except openai.OpenAIError as error:
         raise ModelError(f"{source} failed: {redact(str(error), secret)}") from None
-    except transport_timeout:
-        raise ModelTimeoutError(f"{source} stopped sending") from None
-    except transport_error as error:
-        raise ProviderError(f"the connection to {source} broke: {redact(str(error), secret)}") from None
     except json.JSONDecodeError as error:
         raise ModelReplyError(f"{source} sent something that is not JSON: {error}") from None
-
-
-def _transport_errors() -> tuple[type[Exception], type[Exception]]:
-    """Return the classes for broken connections and time-outs of the HTTP library under the SDK."""
-    try:
-        import httpx2 as http
-    except ImportError:
-        import httpx as http  # type: ignore[no-redef]
-    return http.TransportError, http.TimeoutException
 
 
 async def openai_complete_if_cache(
@@ -165,7 +150,7 @@ async def openai_complete_if_cache(
 
 def _read_completion(source: str, completion: Any) -> ChatReply:
     """Read a completion of any server: fields that OpenAI always sends may be missing elsewhere."""
-    choices = getattr(completion, "choices", None)
+    choices: Any = getattr(completion, "choices", None)
     message = getattr(choices[0], "message", None) if choices else None
     if message is None:
         raise ModelReplyError(f"{source} sent no chat completion: {str(completion)[:200]!r}")

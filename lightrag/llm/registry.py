@@ -5,14 +5,14 @@ from __future__ import annotations
 from lightrag.contracts.models import LLMFunc
 from lightrag.runtime.endpoints import Binding, BindingTable, ModelEndpoint
 
-_OPENAI = Binding("lightrag.llm.openai", "create_llm", package="openai", extra="openai")
+_OPENAI = Binding("lightrag.llm.openai", "create_llm")
 
 LLM_BINDINGS = BindingTable(
     "LLM",
     {
         "openai": _OPENAI,
         "openai-ollama": _OPENAI,
-        "ollama": Binding("lightrag.llm.ollama", "create_llm", package="ollama", extra="ollama"),
+        "ollama": Binding("lightrag.llm.ollama", "create_llm"),
     },
 )
 
@@ -26,7 +26,7 @@ def create_llm(binding: str, endpoint: ModelEndpoint) -> LLMFunc:
 
     Raises:
         InputError: There is no such binding.
-        MissingDependencyError: Its package is not installed.
+        MissingDependencyError: A package that it needs is not installed.
     """
     function: LLMFunc = LLM_BINDINGS.factory(binding)(endpoint)
     return function

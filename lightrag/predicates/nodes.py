@@ -77,9 +77,7 @@ _VALUE_TYPES: Mapping[FieldKind, type] = {
 
 def has_kind(value: object, kind: FieldKind) -> bool:
     """Tell whether a value is one of that kind, or one element of it; ``True`` is no integer."""
-    return isinstance(value, _VALUE_TYPES[kind]) and (
-        kind is FieldKind.BOOLEAN or not isinstance(value, bool)
-    )
+    return isinstance(value, _VALUE_TYPES[kind]) and (kind is FieldKind.BOOLEAN or not isinstance(value, bool))
 
 
 def _check(field: str, operator: Operator, kinds: Collection[FieldKind], values: Collection[object]) -> None:
@@ -92,9 +90,7 @@ def _check(field: str, operator: Operator, kinds: Collection[FieldKind], values:
         raise FilterSyntaxError(f"{operator.value!r} does not apply to {field!r} ({kind}); only to {allowed}")
     for value in values:
         if not has_kind(value, kind):
-            raise FilterSyntaxError(
-                f"{field!r} is compared with {_VALUE_TYPES[kind].__name__}, not with {value!r}"
-            )
+            raise FilterSyntaxError(f"{field!r} is compared with {_VALUE_TYPES[kind].__name__}, not with {value!r}")
 
 
 class Predicate:
@@ -134,9 +130,7 @@ class Compare(Predicate):
     def __post_init__(self) -> None:
         kinds = {FieldKind.INTEGER} if self.operator in ORDERINGS else _SINGLE_VALUED
         if self.operator is not Operator.EQ and self.operator not in ORDERINGS:
-            raise FilterSyntaxError(
-                f"{self.operator.value!r} is no comparison; allowed are eq, lt, le, gt and ge"
-            )
+            raise FilterSyntaxError(f"{self.operator.value!r} is no comparison; allowed are eq, lt, le, gt and ge")
         _check(self.field, self.operator, kinds, (self.value,))
 
 

@@ -41,9 +41,7 @@ def _normalise(predicate: Predicate, *, negated: bool) -> Predicate:
             return _normalise(predicate.operand, negated=not negated)
         case And() | Or():
             conjunction = isinstance(predicate, And) is not negated
-            return _join(
-                [_normalise(operand, negated=negated) for operand in predicate.operands], conjunction
-            )
+            return _join([_normalise(operand, negated=negated) for operand in predicate.operands], conjunction)
     leaf = _fold_leaf(predicate)
     if isinstance(leaf, Always):
         return Always(leaf.matches is not negated)

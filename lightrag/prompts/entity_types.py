@@ -8,7 +8,7 @@ DEFAULT_ENTITY_TYPES: dict[str, str] = {
     "organization": "a company, authority, court, party, club, team, school, newspaper or other body",
     "location": "a place, building, street, region, country, river, sea or other site",
     "event": "something that happened or is planned: a meeting, war, trial, accident, election, release",
-    "document": "a law, bill, treaty, patent, contract, report, letter, book or other text, or a clause of it",
+    "document": "a law, bill, treaty, patent, contract, report, letter, book or other text, or a part of it",
     "artifact": "a thing that was made: a product, machine, vehicle, vessel, tool, program, work of art",
     "concept": "an idea, method, theory, field, rule, right or term that the passage defines or discusses",
     "natural object": "a substance, plant, animal, disease, body part, mineral or celestial body",

@@ -31,16 +31,15 @@ class AnswerStream:
     with the whole text only when the last piece has been read.
     """
 
-    def __init__(
-        self, pieces: AsyncIterator[str], on_complete: Callable[[str], Awaitable[None]] | None = None
-    ) -> None:
+    def __init__(self, pieces: AsyncIterator[str], on_complete: Callable[[str], Awaitable[None]] | None = None) -> None:
         """Wrap the pieces that a model gives.
 
         Args:
             pieces: Text by text.
             on_complete: Told the whole text once it is complete.
         """
-        self._pieces = pieces
+        self._source = pieces
+        self._pieces = aiter(pieces)
         self._on_complete = on_complete
         self._read: list[str] = []
 
@@ -62,7 +61,7 @@ class AnswerStream:
     async def aclose(self) -> None:
         """Stop: no further piece is asked for, and nothing is remembered."""
         self._on_complete = None
-        close = getattr(self._pieces, "aclose", None)
+        close = getattr(self._source, "aclose", None)
         if close is not None:
             await close()
 
@@ -76,9 +75,9 @@ def prompt_tokens(plan: QueryPlan, tokenizer: Tokenizer) -> int:
     """Return the tokens of everything in the prompt beside the retrieved lines: instructions, question, history."""
     naive = plan.mode == "naive"
     frame = system_prompt(plan, context_text(ContextBlocks("", ""), naive=naive))
-    size = count_tokens(frame, tokenizer) + count_tokens(plan.query, tokenizer)
+    size = count_tokens(tokenizer, frame) + count_tokens(tokenizer, plan.query)
     for message in plan.param.conversation_history or ():
-        size += count_tokens(str(message.get("content") or ""), tokenizer)
+        size += count_tokens(tokenizer, str(message.get("content") or ""))
     return size
 
 
@@ -96,7 +95,7 @@ def system_prompt(plan: QueryPlan, context: str) -> str:
         InputError: A template in ``PROMPTS`` that the user replaced cannot be filled.
     """
     options = AnswerPromptOptions(
-        response_type=plan.param.response_type,
+        response_type=plan.response_type,
         user_prompt=plan.user_prompt,
         system_prompt=plan.system_prompt,
         naive=plan.mode == "naive",

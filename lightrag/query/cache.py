@@ -34,7 +34,7 @@ def answer_key(state: QueryState, prompt: str) -> str:
         return ""
     budgets = plan.budgets
     parameters: dict[str, JsonScalar] = {
-        "response type": plan.param.response_type,
+        "response type": plan.response_type,
         "top k": budgets.top_k,
         "chunk top k": budgets.chunk_top_k,
         "entity tokens": budgets.entity_tokens,
@@ -52,7 +52,7 @@ def answer_key(state: QueryState, prompt: str) -> str:
         model=state.context.models.query.identity,
         corpus_version=state.corpus_version,
         filter_key=(build_filter_cache_hash(plan.filter) or "") if plan.filter is not None else "",
-        scope=plan.scope,
+        scope=plan.scope or "",
         system_prompt=plan.system_prompt,
         user_prompt=plan.user_prompt,
         parameters=parameters,

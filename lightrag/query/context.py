@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from lightrag.constants import UNKNOWN_ENTITY_TYPE, UNKNOWN_SOURCE
 from lightrag.contracts.models import Tokenizer
-from lightrag.graph.rendering import canonical_name, encode_line, entity_line, relation_line
+from lightrag.graph.partition import name_of
+from lightrag.graph.rendering import encode_line, entity_line, relation_line
 from lightrag.prompts.building import ContextBlocks
 from lightrag.query.fuse import within_budget
 from lightrag.runtime.tokens import count_tokens
@@ -30,7 +31,7 @@ def entity_tokens(entity: FoundEntity, tokenizer: Tokenizer) -> int:
     stored = entity.properties.get("tokens")
     if isinstance(stored, int) and stored > 0:
         return stored + LINE_END_TOKENS
-    return count_tokens(line_of_entity(entity), tokenizer) + LINE_END_TOKENS
+    return count_tokens(tokenizer, line_of_entity(entity)) + LINE_END_TOKENS
 
 
 def relation_tokens(relation: FoundRelation, tokenizer: Tokenizer) -> int:
@@ -38,23 +39,21 @@ def relation_tokens(relation: FoundRelation, tokenizer: Tokenizer) -> int:
     stored = relation.properties.get("tokens")
     if isinstance(stored, int) and stored > 0:
         return stored + LINE_END_TOKENS
-    return count_tokens(line_of_relation(relation), tokenizer) + LINE_END_TOKENS
+    return count_tokens(tokenizer, line_of_relation(relation)) + LINE_END_TOKENS
 
 
 def chunk_tokens(chunk: FoundChunk, tokenizer: Tokenizer, *, headings: bool) -> int:
     """Return at least as many tokens as a chunk's line has, from the stored count of its text."""
     content = chunk.content
-    size = chunk.tokens if chunk.tokens is not None else count_tokens(content, tokenizer)
+    size = chunk.tokens if chunk.tokens is not None else count_tokens(tokenizer, content)
     escaped = content.count("\n") + content.count('"') + content.count("\\") + content.count("\t")
     size += CHUNK_LINE_TOKENS + 2 * escaped
     if headings and chunk.headings:
-        size += count_tokens(chunk.headings, tokenizer) + CHUNK_LINE_TOKENS
+        size += count_tokens(tokenizer, chunk.headings) + CHUNK_LINE_TOKENS
     return size
 
 
-def fit_chunks(
-    chunks: Sequence[FoundChunk], tokenizer: Tokenizer, *, budget: int, headings: bool
-) -> list[FoundChunk]:
+def fit_chunks(chunks: Sequence[FoundChunk], tokenizer: Tokenizer, *, budget: int, headings: bool) -> list[FoundChunk]:
     """Return the chunks from the front that fit a token budget together."""
     sizes = (chunk_tokens(chunk, tokenizer, headings=headings) for chunk in chunks)
     return list(chunks[: within_budget(sizes, budget)])
@@ -80,7 +79,7 @@ def line_of_entity(entity: FoundEntity) -> str:
     """Return the JSON line of an entity."""
     properties = entity.properties
     return entity_line(
-        canonical_name(entity.graph_id),
+        name_of(entity.graph_id),
         properties.get("entity_type") or UNKNOWN_ENTITY_TYPE,
         properties.get("description") or "",
     )
@@ -90,7 +89,7 @@ def line_of_relation(relation: FoundRelation) -> str:
     """Return the JSON line of a relation."""
     source, target = relation.pair
     description = relation.properties.get("description") or ""
-    return relation_line(canonical_name(source), canonical_name(target), description)
+    return relation_line(name_of(source), name_of(target), description)
 
 
 def line_of_chunk(chunk: FoundChunk, *, headings: bool) -> str:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from itertools import zip_longest
 from typing import TypeVar
 
 T = TypeVar("T")
-
-_GAP = object()
 
 
 def round_robin(lists: Sequence[Sequence[T]], key: Callable[[T], Hashable]) -> list[T]:
@@ -19,14 +16,10 @@ def round_robin(lists: Sequence[Sequence[T]], key: Callable[[T], Hashable]) -> l
         key: Identity of an item.
     """
     merged: dict[Hashable, T] = {}
-    if len(lists) == 1:
-        for item in lists[0]:
-            merged.setdefault(key(item), item)
-        return list(merged.values())
-    for rank in zip_longest(*lists, fillvalue=_GAP):
-        for item in rank:
-            if item is not _GAP:
-                merged.setdefault(key(item), item)  # type: ignore[arg-type]
+    for rank in range(max(map(len, lists), default=0)):
+        for ranked in lists:
+            if rank < len(ranked):
+                merged.setdefault(key(ranked[rank]), ranked[rank])
     return list(merged.values())
 
 

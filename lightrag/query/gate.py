@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from lightrag.contracts.evidence import EvidenceSource, ObjectKind
+from lightrag.contracts.evidence import BaseEvidenceStorage, EvidenceSource, ObjectKind
 from lightrag.contracts.graph import NodePair, Properties
-from lightrag.contracts.vector import Row
+from lightrag.contracts.vector import BaseVectorStorage, Row
 
 if TYPE_CHECKING:
     from lightrag.context import EngineContext
@@ -28,11 +28,30 @@ class Page(Generic[T]):
 
     Attributes:
         wanted: How many admitted results fill the page.
-        fetch: ``await fetch(n)`` gives the first ``n`` candidates, best first; fewer when there are no more.
+        fetch: ``await fetch(n)`` gives the first ``n`` candidates, best first; fewer only when there are no more.
     """
 
     wanted: int
     fetch: Callable[[int], Awaitable[list[T]]]
+
+
+@dataclass(frozen=True, slots=True)
+class FilterReport:
+    """What a filter did to a query.
+
+    Attributes:
+        eligible_documents: Processed documents that it accepts.
+        candidates: Chunks, entities and relations that the legs found.
+        dropped_by_gate: Those of them that were not eligible; stores that filter themselves find only eligible ones.
+        exact: Whether nothing of an excluded document can be in the result; false with ``keep_merged``.
+        scope: Partition that was asked, or ``None`` for the aggregate.
+    """
+
+    eligible_documents: int
+    candidates: int
+    dropped_by_gate: int
+    exact: bool
+    scope: str | None
 
 
 class Gate:
@@ -44,6 +63,10 @@ class Gate:
     """
 
     active = False
+
+    def __init__(self, evidence: BaseEvidenceStorage) -> None:
+        """Open the gate over the evidence of a workspace."""
+        self.evidence = evidence
 
     async def admit_chunks(self, candidates: list[Row], page: Page[Row] | None = None) -> list[Row]:
         """Return the chunk rows that may be seen, in order.
@@ -63,9 +86,7 @@ class Gate:
         """
         return candidates
 
-    async def admit_relations(
-        self, candidates: list[NodePair], page: Page[NodePair] | None = None
-    ) -> list[NodePair]:
+    async def admit_relations(self, candidates: list[NodePair], page: Page[NodePair] | None = None) -> list[NodePair]:
         """Return the relations that may be seen: those with eligible evidence of their own whose ends both may.
 
         Args:
@@ -73,12 +94,6 @@ class Gate:
             page: The search they come from; ``None`` for edges reached by a hop.
         """
         return candidates
-
-    async def admit_sources(
-        self, kind: ObjectKind, sources: dict[str, list[EvidenceSource]]
-    ) -> dict[str, list[EvidenceSource]]:
-        """Return only eligible sources of each object; chunks reached through the graph come from these."""
-        return sources
 
     async def describe(
         self, kind: ObjectKind, objects: Sequence[tuple[str, Properties]]
@@ -91,11 +106,25 @@ class Gate:
         """
         return objects
 
-    def search_options(self) -> dict[str, Any]:
+    async def sources_of_objects(
+        self, kind: ObjectKind, object_ids: Sequence[str], limit: int | None
+    ) -> dict[str, list[EvidenceSource]]:
+        """Return the sources of objects that may be seen, the oldest ``limit`` of each."""
+        return await self.evidence.sources_of_objects(kind, object_ids, limit=limit)
+
+    def search_options(self, store: BaseVectorStorage) -> dict[str, Any]:
         """Return what a vector search is given beside the query: nothing, or ``metadata_filter``."""
         return {}
+
+    async def report(self) -> FilterReport | None:
+        """Return what the filter did; ``None`` where there is none."""
+        return None
 
 
 def open_gate(context: EngineContext, plan: QueryPlan) -> Gate:
     """Return the gate of a query."""
-    return Gate()
+    if plan.filter is None:
+        return Gate(context.stores.evidence)
+    from lightrag.query.filter_gate import FilterGate
+
+    return FilterGate(context, plan.filter)

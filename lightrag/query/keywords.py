@@ -3,39 +3,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lightrag.ingest.replies import parse_keywords_reply
 from lightrag.prompts.building import keywords_prompt
 from lightrag.query.cache import keep
+from lightrag.query.plan import Keywords, QueryPlan
 from lightrag.runtime.llm_cache import INGEST_MODE, KEYWORDS
 from lightrag.runtime.model_set import PRIORITY_QUERY
 
 if TYPE_CHECKING:
     from lightrag.context import EngineContext
-    from lightrag.query.plan import QueryPlan
 
 # A question shorter than this is searched for as it is when it has no keywords; a longer one is no search term.
 MAX_KEYWORD_QUERY_CHARS = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Keywords:
-    """What to search for.
-
-    Attributes:
-        high: Themes; relations are searched by them.
-        low: Names and terms; entities are searched by them.
-    """
-
-    high: tuple[str, ...] = ()
-    low: tuple[str, ...] = ()
-
-    @property
-    def empty(self) -> bool:
-        """Whether there is nothing to search for."""
-        return not self.high and not self.low
 
 
 async def keywords_of_query(context: EngineContext, plan: QueryPlan) -> Keywords:
@@ -44,7 +25,7 @@ async def keywords_of_query(context: EngineContext, plan: QueryPlan) -> Keywords
     Raises:
         ModelError: The keyword model failed.
     """
-    keywords = Keywords(plan.given_high, plan.given_low)
+    keywords = plan.given
     if keywords.empty:
         keywords = await _extracted(context, plan.query)
     if keywords.empty and len(plan.query) < MAX_KEYWORD_QUERY_CHARS:
@@ -55,19 +36,18 @@ async def keywords_of_query(context: EngineContext, plan: QueryPlan) -> Keywords
 async def _extracted(context: EngineContext, query: str) -> Keywords:
     """Return the model's keywords.
 
-    They depend on the text alone, so the cache knows nothing of filters, scopes or the corpus.
+    They depend on the prompt alone, so the cache knows nothing of filters, scopes or the corpus.
     """
     model = context.models.keyword
     language = context.addon.get("language") or context.settings.summary_language
-    key = context.cache.key(INGEST_MODE, KEYWORDS, query, language, model.identity)
+    prompt = keywords_prompt(query, language)
+    key = context.cache.key(INGEST_MODE, KEYWORDS, prompt, model.identity)
     cached = await context.cache.get(key)
     if cached is not None:
         return _read(cached)
-    reply = await model.text(
-        keywords_prompt(query, language), priority=PRIORITY_QUERY, response_format={"type": "json_object"}
-    )
-    parsed = parse_keywords_reply(reply)
-    keywords = Keywords(tuple(parsed.high_level), tuple(parsed.low_level))
+    reply = await model.text(prompt, priority=PRIORITY_QUERY, response_format={"type": "json_object"})
+    high, low = parse_keywords_reply(reply)
+    keywords = Keywords(tuple(high), tuple(low))
     if not keywords.empty:
         await keep(context, key, _written(keywords), prompt=query)
     return keywords

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from lightrag.contracts.query import QueryMode, QueryParam
-from lightrag.exceptions import InputError, LightRAGError, UnsupportedFilterError
+from lightrag.exceptions import InputError, UnsupportedFilterError
 from lightrag.query.answer import answer, answer_without_context, fail_text
 from lightrag.query.gate import open_gate
 from lightrag.query.plan import make_plan
@@ -117,11 +117,18 @@ async def run_query(
         if not await step(state):
             result = no_results(plan.mode)
             result.content = fail_text()
+            result.filter = await _filter_report(state)
             return result
     result = present(state)
+    result.filter = await _filter_report(state)
     if not data_only:
         await answer(state, result)
     return result
+
+
+async def _filter_report(state: QueryState) -> dict[str, Any] | None:
+    report = await state.gate.report()
+    return None if report is None else {"active": True, **asdict(report)}
 
 
 async def run_query_safely(
@@ -134,6 +141,9 @@ async def run_query_safely(
 ) -> QueryResult:
     """As :func:`run_query`, but a store or model that fails gives a failed result instead of an error.
 
+    This is a request boundary: model functions are written by users and raise whatever their libraries raise, and the
+    contract of ``aquery_llm`` is that none of it comes out.
+
     Raises:
         InputError: The query cannot be run as asked.
         UnsupportedFilterError: A filter cannot be honoured.
@@ -142,6 +152,6 @@ async def run_query_safely(
         return await run_query(context, query, param, system_prompt=system_prompt, progress=progress)
     except (InputError, UnsupportedFilterError):
         raise
-    except (LightRAGError, OSError) as error:
+    except Exception as error:
         logger.exception("query in mode %r failed", param.mode)
         return failed(param.mode, error)

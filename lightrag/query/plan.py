@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from lightrag.contracts.query import QueryMode, QueryParam
-from lightrag.exceptions import QueryValidationError, UnsupportedFilterError
+from lightrag.exceptions import QueryValidationError
+from lightrag.kg_scopes import resolve_kg_scope_from_required_tags
 from lightrag.query_filters import VectorQueryFilter, build_vector_query_filter
 from lightrag.settings import Settings
 
 QUERY_MODES: tuple[QueryMode, ...] = get_args(QueryMode)
 MAX_RESULTS = 1_000
 MAX_BUDGET_TOKENS = 1_000_000
+DEFAULT_RESPONSE_TYPE = QueryParam.response_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,24 @@ class Budgets:
 
 
 @dataclass(frozen=True, slots=True)
+class Keywords:
+    """What to search for.
+
+    Attributes:
+        high: Themes; relations are searched by them.
+        low: Names and terms; entities are searched by them.
+    """
+
+    high: tuple[str, ...] = ()
+    low: tuple[str, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to search for."""
+        return not self.high and not self.low
+
+
+@dataclass(frozen=True, slots=True)
 class QueryPlan:
     """A checked query.
 
@@ -44,24 +64,26 @@ class QueryPlan:
         mode: Retrieval mode.
         param: The parameters as given; fields that are checked or derived are read from the plan instead.
         budgets: Limits.
-        given_high: High-level keywords that the caller gave.
-        given_low: Low-level keywords that the caller gave.
+        given: Keywords that the caller gave.
+        response_type: Form of the answer, in words.
         user_prompt: Instruction for the answer, the configured prefix included.
         system_prompt: System prompt that the caller gave, or ``None`` for our own.
         filter: Active filter, or ``None``: then nothing about filters happens at all.
-        scope: Partition of the graph; ``""`` is the aggregate.
+        scope: Scope that is asked, or ``None`` for the aggregate.
+        partition: ``scope``, ``""`` for the aggregate; ``None`` where no scopes are kept.
     """
 
     query: str
     mode: QueryMode
     param: QueryParam
     budgets: Budgets
-    given_high: tuple[str, ...]
-    given_low: tuple[str, ...]
+    given: Keywords
+    response_type: str
     user_prompt: str
     system_prompt: str | None = None
     filter: VectorQueryFilter | None = None
-    scope: str = ""
+    scope: str | None = None
+    partition: str | None = None
 
 
 def make_plan(settings: Settings, query: str, param: QueryParam, system_prompt: str | None = None) -> QueryPlan:
@@ -76,7 +98,7 @@ def make_plan(settings: Settings, query: str, param: QueryParam, system_prompt: 
     Raises:
         QueryValidationError: The text is empty, the mode unknown, or a parameter out of its range.
         FilterSyntaxError: A filter is malformed.
-        UnsupportedFilterError: A filter is active.
+        ScopeError: More than one scope is asked for, or a scope tag is not usable.
     """
     if not isinstance(query, str) or not query.strip():
         raise QueryValidationError(f"query is {query!r}; expected a text that is not empty")
@@ -85,16 +107,22 @@ def make_plan(settings: Settings, query: str, param: QueryParam, system_prompt: 
     if system_prompt is not None and not isinstance(system_prompt, str):
         raise QueryValidationError(f"system_prompt is {type(system_prompt).__name__}; expected a text or None")
     _check_history(param.conversation_history)
+    scope = _scope(settings, param)
+    filter = build_vector_query_filter(param, scope_tag=scope)
     return QueryPlan(
         query=query.strip(),
         mode=param.mode,
         param=param,
         budgets=_budgets(settings, param),
-        given_high=_keywords("hl_keywords", param.hl_keywords),
-        given_low=_keywords("ll_keywords", param.ll_keywords),
+        given=Keywords(
+            high=_keywords("hl_keywords", param.hl_keywords), low=_keywords("ll_keywords", param.ll_keywords)
+        ),
+        response_type=param.response_type or DEFAULT_RESPONSE_TYPE,
         user_prompt=_user_prompt(settings, param),
         system_prompt=system_prompt,
-        filter=_active_filter(param),
+        filter=filter,
+        scope=scope,
+        partition=scope or "" if settings.enable_kg_scope_materialization else None,
     )
 
 
@@ -138,8 +166,11 @@ def _user_prompt(settings: Settings, param: QueryParam) -> str:
     return "\n".join(part for part in (prefix, (param.user_prompt or "").strip()) if part)
 
 
-def _active_filter(param: QueryParam) -> VectorQueryFilter | None:
-    """Return the filter of a query. Until the gate judges candidates an active one is refused, never ignored."""
-    if build_vector_query_filter(param) is None:
+def _scope(settings: Settings, param: QueryParam) -> str | None:
+    """Return the scope that the required tags name, where scopes are kept."""
+    if not settings.enable_kg_scope_materialization or not settings.scope_tag_prefixes or not param.required_tags:
         return None
-    raise UnsupportedFilterError("queries cannot be filtered yet; leave the filter parameters at their defaults")
+    resolved = resolve_kg_scope_from_required_tags(
+        param.required_tags, settings.scope_tag_prefixes, forbidden_tags=param.forbidden_tags
+    )
+    return resolved.kg_scope_tag

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lightrag.constants import UNKNOWN_ENTITY_TYPE
-from lightrag.graph.rendering import canonical_name
+from lightrag.graph.partition import name_of
 from lightrag.query.result import QueryResult
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ def present(state: QueryState) -> QueryResult:
         high_keywords=list(state.keywords.high),
         low_keywords=list(state.keywords.low),
         entities=[
-            entity_row(entity, sources)
-            for entity, sources in zip(state.entities, state.entity_sources, strict=True)
+            entity_row(entity, sources) for entity, sources in zip(state.entities, state.entity_sources, strict=True)
         ],
         relations=[
             relation_row(relation, sources)
@@ -39,7 +38,7 @@ def entity_row(entity: FoundEntity, sources: ObjectSources) -> dict[str, Any]:
     """Return an entity as ``/query/data`` shows it."""
     properties = entity.properties
     return {
-        "entity_name": canonical_name(entity.graph_id),
+        "entity_name": name_of(entity.graph_id),
         "entity_type": properties.get("entity_type") or UNKNOWN_ENTITY_TYPE,
         "description": properties.get("description") or "",
         "source_id": sources.source_id,
@@ -53,8 +52,8 @@ def relation_row(relation: FoundRelation, sources: ObjectSources) -> dict[str, A
     source, target = relation.pair
     properties = relation.properties
     return {
-        "src_id": canonical_name(source),
-        "tgt_id": canonical_name(target),
+        "src_id": name_of(source),
+        "tgt_id": name_of(target),
         "description": properties.get("description") or "",
         "keywords": properties.get("keywords") or "",
         "weight": properties.get("weight") or 0.0,

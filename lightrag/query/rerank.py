@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from lightrag.exceptions import ModelError, ModelReplyError
+from lightrag.exceptions import ModelReplyError
 
 if TYPE_CHECKING:
     from lightrag.context import EngineContext
@@ -33,9 +33,7 @@ def can_rerank(context: EngineContext, enabled: bool) -> bool:
     return False
 
 
-async def rerank_chunks(
-    context: EngineContext, query: str, chunks: list[FoundChunk], top_n: int
-) -> list[FoundChunk]:
+async def rerank_chunks(context: EngineContext, query: str, chunks: list[FoundChunk], top_n: int) -> list[FoundChunk]:
     """Return the best chunks in the order of the rerank model; those below ``min_rerank_score`` are left out.
 
     A model that fails, or whose reply cannot be used, leaves the order as it is. That is logged once until it works
@@ -54,7 +52,7 @@ async def rerank_chunks(
     try:
         reply = await rerank(query=query, documents=documents, top_n=min(top_n, len(documents)))
         ranking = read_ranking(reply, len(documents))
-    except ModelError as error:
+    except Exception as error:  # noqa: BLE001 - a function of the user, which may raise anything
         if context not in _told_failing:
             _told_failing.add(context)
             logger.warning("rerank model failed, chunks keep the order of the search: %s", error)

@@ -27,6 +27,7 @@ class QueryResult:
         chunks: Chunks in the context.
         references: Reference list.
         processing: Counts of each step; ``None`` when nothing was retrieved.
+        filter: What the active filter did; ``None`` when none is active.
         content: Answer, context or prompt as text; ``None`` when it streams or was not asked for.
         stream: Pieces of the answer; ``None`` when it does not stream.
         llm_generated: Whether the text is a model's answer.
@@ -42,6 +43,7 @@ class QueryResult:
     chunks: list[dict[str, Any]] = field(default_factory=list)
     references: list[dict[str, str]] = field(default_factory=list)
     processing: dict[str, int] | None = None
+    filter: dict[str, Any] | None = None
     content: str | None = None
     stream: AsyncIterator[str] | None = None
     llm_generated: bool = False
@@ -54,11 +56,12 @@ def to_data(result: QueryResult) -> dict[str, Any]:
             "status": "failure",
             "message": result.message,
             "data": {},
-            "metadata": {"failure_reason": result.failure, "mode": result.mode},
+            "metadata": {"failure_reason": result.failure, "mode": result.mode, **_filter_report(result)},
         }
     metadata: dict[str, Any] = {
         "query_mode": result.mode,
         "keywords": {"high_level": result.high_keywords, "low_level": result.low_keywords},
+        **_filter_report(result),
     }
     if result.processing is not None:
         metadata["processing_info"] = result.processing
@@ -73,6 +76,10 @@ def to_data(result: QueryResult) -> dict[str, Any]:
         },
         "metadata": metadata,
     }
+
+
+def _filter_report(result: QueryResult) -> dict[str, Any]:
+    return {} if result.filter is None else {"filter": result.filter}
 
 
 def to_llm(result: QueryResult) -> dict[str, Any]:

@@ -95,9 +95,7 @@ def _quota(per_object: int, objects: Sequence[Any]) -> int:
     return max(1, per_object * len(objects) // 2)
 
 
-async def _similarities(
-    stores: Stores, sources: Sequence[Sequence[str]], question: np.ndarray
-) -> Mapping[str, float]:
+async def _similarities(stores: Stores, sources: Sequence[Sequence[str]], question: np.ndarray) -> Mapping[str, float]:
     candidates = list({chunk_id: None for chunk_ids in sources for chunk_id in chunk_ids})
     if not candidates:
         return {}

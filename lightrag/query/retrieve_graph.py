@@ -80,18 +80,23 @@ class VectorQuery:
     vector: np.ndarray
 
 
-async def search_rows(store: BaseVectorStorage, query: VectorQuery, count: int, gate: Gate) -> list[Row]:
-    """Return the ``count`` nearest rows; the one place where a query searches vectors."""
-    return await store.query(query.text, count, query_embedding=query.vector, **gate.search_options())
+async def search_rows(
+    store: BaseVectorStorage, query: VectorQuery, count: int, gate: Gate, partition: str | None = None
+) -> list[Row]:
+    """Return the ``count`` nearest rows, of one partition if given; the one place where a query searches vectors."""
+    options = gate.search_options(store)
+    if partition is not None:
+        options["tenant_tag"] = partition
+    return await store.query(query.text, count, query_embedding=query.vector, **options)
 
 
 async def search_entities(stores: Stores, plan: QueryPlan, gate: Gate, query: VectorQuery) -> list[str]:
     """Return graph ids of the nearest entities, best first."""
 
     async def fetch(count: int) -> list[str]:
-        rows = await search_rows(stores.entities, query, count, gate)
+        rows = await search_rows(stores.entities, query, count, gate, plan.partition)
         # Rows of other tools carry no graph id: there the name is the id.
-        return list(dict.fromkeys(row.get("graph_node_id") or row["entity_name"] for row in rows))
+        return [row.get("graph_node_id") or row["entity_name"] for row in rows]
 
     wanted = plan.budgets.top_k
     return await gate.admit_entities(await fetch(wanted), Page(wanted, fetch))
@@ -101,8 +106,8 @@ async def search_relations(stores: Stores, plan: QueryPlan, gate: Gate, query: V
     """Return sorted pairs of graph ids of the nearest relations, best first."""
 
     async def fetch(count: int) -> list[NodePair]:
-        rows = await search_rows(stores.relationships, query, count, gate)
-        return list(dict.fromkeys(_sorted_pair(row["src_id"], row["tgt_id"]) for row in rows))
+        rows = await search_rows(stores.relationships, query, count, gate, plan.partition)
+        return [_sorted_pair(row["src_id"], row["tgt_id"]) for row in rows]
 
     wanted = plan.budgets.top_k
     return await gate.admit_relations(await fetch(wanted), Page(wanted, fetch))
@@ -135,9 +140,7 @@ async def expand(
         )
     else:
         nodes, edges_at = await graph.get_nodes_batch(node_ids), {}
-    hops = list(
-        dict.fromkeys(_sorted_pair(*edge) for graph_id in near_entities for edge in edges_at.get(graph_id, ()))
-    )
+    hops = list(dict.fromkeys(_sorted_pair(*edge) for graph_id in near_entities for edge in edges_at.get(graph_id, ())))
     hops = await gate.admit_relations(hops)
     admitted_ends = await gate.admit_entities(list(dict.fromkeys(ends)))
     ranked, edges = await _read_edges(stores, plan, gate, hops, near_relations)
@@ -158,7 +161,7 @@ async def _read_edges(
         return [], await graph.get_edges_batch([{"src": pair[0], "tgt": pair[1]} for pair in near])
     ends = list(dict.fromkeys(end for pair in hops for end in pair))
     readable = max(1, plan.budgets.relation_tokens // MIN_RELATION_TOKENS)
-    if len(hops) > readable and not gate.active:
+    if len(hops) > readable:
         degrees = await graph.node_degrees_batch(ends)
         hops = _best_connected(hops, degrees, readable)
         edges = await graph.get_edges_batch(_as_requests(hops, near))

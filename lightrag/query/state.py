@@ -11,9 +11,8 @@ from lightrag.context import EngineContext
 from lightrag.contracts.graph import NodePair
 from lightrag.contracts.vector import Row
 from lightrag.query.gate import Gate
-from lightrag.query.keywords import Keywords
 from lightrag.query.object_sources import ObjectSources
-from lightrag.query.plan import QueryPlan
+from lightrag.query.plan import Keywords, QueryPlan
 from lightrag.query.retrieve_chunks import FoundChunk
 from lightrag.query.retrieve_graph import FoundEntity, FoundRelation, GraphFindings
 
@@ -56,7 +55,7 @@ class QueryState:
     legs: tuple[str, ...] = ()
     progress: Progress | None = None
     corpus_version: str = ""
-    keywords: Keywords = Keywords()
+    keywords: Keywords = field(default_factory=Keywords)
     embeddings: dict[str, np.ndarray] = field(default_factory=dict)
     near_entities: list[str] = field(default_factory=list)
     near_relations: list[NodePair] = field(default_factory=list)

@@ -37,7 +37,7 @@ Step = Callable[[QueryState], Awaitable[bool]]
 
 async def find_keywords(state: QueryState) -> bool:
     """Take the caller's keywords, or ask the model for some."""
-    if not (state.plan.given_high or state.plan.given_low):
+    if state.plan.given.empty:
         await state.tell("extracting_keywords")
     state.keywords = await keywords_of_query(state.context, state.plan)
     return not state.keywords.empty
@@ -113,9 +113,7 @@ async def collect_graph_chunks(state: QueryState) -> bool:
         await state.tell("retrieving_chunks")
     entity_sources, relation_sources = await asyncio.gather(
         _sources(state, ObjectKind.ENTITY, [(item.graph_id, item.properties) for item in state.entities]),
-        _sources(
-            state, ObjectKind.RELATION, [(relation_key(*item.pair), item.properties) for item in state.relations]
-        ),
+        _sources(state, ObjectKind.RELATION, [(relation_key(*item.pair), item.properties) for item in state.relations]),
     )
     state.entity_sources, state.relation_sources = entity_sources, relation_sources
     through_entities, through_relations = await chunks_of_graph(
@@ -136,13 +134,7 @@ async def _sources(
     if not objects:
         return []
     limits = SourceLimits.of(state.context.settings, kind)
-    sources = await state.context.stores.evidence.sources_of_objects(
-        kind,
-        [object_id for object_id, _ in objects],
-        # The store counts before the gate does: under a filter the oldest rows may all be refused.
-        limit=None if state.gate.active else limits.read_limit,
-    )
-    sources = await state.gate.admit_sources(kind, sources)
+    sources = await state.gate.sources_of_objects(kind, [object_id for object_id, _ in objects], limits.read_limit)
     return [ObjectSources.of(sources.get(object_id, ()), properties, limits) for object_id, properties in objects]
 
 

@@ -93,9 +93,7 @@ DATE_FILTER_PRESETS: Mapping[str, Preset] = {
     "archive_discovery": Preset(DateRangeMode.OVERLAP, DocumentDateShape.ANY, UndatedMatch.INCLUDE_OR),
     "legislation_in_force": Preset(DateRangeMode.CONTAINS, DocumentDateShape.HAS_START, UndatedMatch.EXCLUDE),
     "activity_in_period": Preset(DateRangeMode.OVERLAP, DocumentDateShape.HAS_START, UndatedMatch.EXCLUDE),
-    "wholly_within_period": Preset(
-        DateRangeMode.CONTAINED_BY, DocumentDateShape.HAS_START, UndatedMatch.EXCLUDE
-    ),
+    "wholly_within_period": Preset(DateRangeMode.CONTAINED_BY, DocumentDateShape.HAS_START, UndatedMatch.EXCLUDE),
     "strict_catalog": Preset(DateRangeMode.OVERLAP, DocumentDateShape.BOUNDED, UndatedMatch.EXCLUDE),
     "uncatalogued_only": Preset(None, None, UndatedMatch.ONLY),
 }
@@ -134,9 +132,7 @@ class DateFilter(StrictModel):
         )
 
     @classmethod
-    def preset(
-        cls, name: str, start: datetime | str | None = None, end: datetime | str | None = None
-    ) -> DateFilter:
+    def preset(cls, name: str, start: datetime | str | None = None, end: datetime | str | None = None) -> DateFilter:
         """Return the filter of a named intent over a window.
 
         Args:
@@ -153,10 +149,8 @@ class DateFilter(StrictModel):
         preset = DATE_FILTER_PRESETS.get(key)
         if preset is None:
             near = nearest(key, DATE_FILTER_PRESETS)
-            hint = f"; did you mean {near!r}?" if near else ""
-            raise FilterSyntaxError(
-                f"unknown preset {name!r}{hint} Allowed are {', '.join(DATE_FILTER_PRESETS)}"
-            )
+            hint = f"; did you mean {near!r}?" if near else "."
+            raise FilterSyntaxError(f"unknown preset {name!r}{hint} Allowed are {', '.join(DATE_FILTER_PRESETS)}")
         if preset.range_mode is None or preset.shape is None:
             return cls(undated=preset.undated)
         first = None if start is None else coerce_aware_datetime(start)

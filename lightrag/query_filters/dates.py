@@ -151,9 +151,7 @@ def coerce_aware_datetime(value: object) -> datetime:
         raise FilterSyntaxError(
             f"Date must include a timezone offset or Z: send {_EXAMPLE}, not the day {value.isoformat()!r}"
         )
-    raise FilterSyntaxError(
-        f"a date is ISO-8601 text or an aware datetime, such as {_EXAMPLE}, not {value!r}"
-    )
+    raise FilterSyntaxError(f"a date is ISO-8601 text or an aware datetime, such as {_EXAMPLE}, not {value!r}")
 
 
 def coerce_instant(value: object) -> datetime:

@@ -80,9 +80,7 @@ def _check_json(value: object, path: str, *, objects: int, lists: int) -> None:
 
 def _check_depth(depth: int, path: str, what: str) -> None:
     if depth > MAX_DOCUMENT_META_DEPTH:
-        raise FilterSyntaxError(
-            f"{path} nests {what} deeper than the {MAX_DOCUMENT_META_DEPTH} levels allowed"
-        )
+        raise FilterSyntaxError(f"{path} nests {what} deeper than the {MAX_DOCUMENT_META_DEPTH} levels allowed")
 
 
 def _check_json_text(text: str, path: str) -> None:
@@ -125,9 +123,7 @@ class DocumentMetadata(StrictModel):
         metadata = handler(data)
         if isinstance(data, Mapping):
             submitted = listed(data.get("tags"), "tags")
-            altered = (
-                tag for tag in submitted if isinstance(tag, str) and tag.strip() and not is_lossless(tag)
-            )
+            altered = (tag for tag in submitted if isinstance(tag, str) and tag.strip() and not is_lossless(tag))
             metadata._altered_tags = tuple(altered)  # noqa: SLF001 - a validator of this very class
         return metadata
 
@@ -162,9 +158,7 @@ class DocumentMetadata(StrictModel):
             USER_END_DATE: self.end_date,
             USER_MODIFIED_AT: self.modified_at,
         }
-        stored.update(
-            {key: serialize_aware_datetime(date) for key, date in dates.items() if date is not None}
-        )
+        stored.update({key: serialize_aware_datetime(date) for key, date in dates.items() if date is not None})
         texts = {USER_DOC_TYPE: self.doc_type, USER_SOURCE_PATH: self.source_path}
         stored.update({key: text for key, text in texts.items() if text is not None})
         return stored

@@ -121,9 +121,7 @@ _SHAPES: Mapping[DocumentDateShape, frozenset[DocDateClass]] = {
 }
 
 
-def document_matches_date_filter(
-    metadata: StoredMetadata, date_filter: DateFilter | Mapping[str, Any] | None
-) -> bool:
+def document_matches_date_filter(metadata: StoredMetadata, date_filter: DateFilter | Mapping[str, Any] | None) -> bool:
     """Tell whether a document's dates satisfy a date filter.
 
     Args:
@@ -203,9 +201,7 @@ def _tags_match(tags: frozenset[str], filter: VectorQueryFilter) -> bool:
 def _source_matches(facts: DocumentFacts, filter: VectorQueryFilter, doc_id: str | None) -> bool:
     if filter.doc_types and facts.doc_type not in filter.doc_types:
         return False
-    if filter.path_prefixes and not any(
-        is_under(facts.source_path, folder) for folder in filter.path_prefixes
-    ):
+    if filter.path_prefixes and not any(is_under(facts.source_path, folder) for folder in filter.path_prefixes):
         return False
     after, before = filter.modified_after_ms, filter.modified_before_ms
     if after is not None and (facts.modified_ms is None or facts.modified_ms < after):

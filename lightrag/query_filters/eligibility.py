@@ -66,9 +66,7 @@ async def resolve_eligible_doc_ids(
     return eligible
 
 
-async def build_eligible_chunk_ids(
-    doc_status: DocumentStatusReader, eligible_doc_ids: Collection[str]
-) -> set[str]:
+async def build_eligible_chunk_ids(doc_status: DocumentStatusReader, eligible_doc_ids: Collection[str]) -> set[str]:
     """Return the ids of all chunks of the given documents; none for no documents.
 
     Args:

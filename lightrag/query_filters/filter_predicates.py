@@ -161,9 +161,7 @@ def _end_at_least(bound: datetime | None) -> Predicate:
     return _bounded("filter_end", Operator.GE, ceil_ms(microseconds), Operator.LE, -microseconds % 1000)
 
 
-def _bounded(
-    field: str, operator: Operator, milliseconds: int, rest_operator: Operator, rest: int
-) -> Predicate:
+def _bounded(field: str, operator: Operator, milliseconds: int, rest_operator: Operator, rest: int) -> Predicate:
     """Compare a bound that is stored as milliseconds and a rest of microseconds."""
     coarse = Compare(f"{field}_ms", operator, milliseconds)
     if rest == (999 if rest_operator is Operator.LE else 0):

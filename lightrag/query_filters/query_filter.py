@@ -173,9 +173,7 @@ def as_filter(filter: VectorQueryFilter | Mapping[str, Any]) -> VectorQueryFilte
     return parse_model(VectorQueryFilter, filter)
 
 
-def build_vector_query_filter(
-    query_param: object, *, scope_tag: str | None = None
-) -> VectorQueryFilter | None:
+def build_vector_query_filter(query_param: object, *, scope_tag: str | None = None) -> VectorQueryFilter | None:
     """Return the effective filter of a query. Every leg, route and store gets its filter from here.
 
     Args:

@@ -38,16 +38,12 @@ def _check_properties(value: object) -> dict[str, Any]:
         raise FilterSyntaxError(f"properties has {len(value)} entries; allowed are {MAX_FILTER_VALUES}")
     for name, expected in value.items():
         if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise FilterSyntaxError(
-                f"property name {name!r} must be letters, digits and '_', at most 64 characters"
-            )
+            raise FilterSyntaxError(f"property name {name!r} must be letters, digits and '_', at most 64 characters")
         if name in {_LABEL_KEY, _DOCUMENT_KEY}:
             raise FilterSyntaxError(f"property {name!r} is reserved; use labels or document_ids")
         options = expected if isinstance(expected, list) else [expected]
         if len(options) > MAX_FILTER_VALUES:
-            raise FilterSyntaxError(
-                f"property {name!r} lists {len(options)} values; allowed are {MAX_FILTER_VALUES}"
-            )
+            raise FilterSyntaxError(f"property {name!r} lists {len(options)} values; allowed are {MAX_FILTER_VALUES}")
         for option in options:
             if not isinstance(option, str | int | float):
                 raise FilterSyntaxError(
@@ -72,9 +68,7 @@ class SearchFilters(StrictModel):
 
     labels: Annotated[list[str], _texts("labels")] = Field(default_factory=list)
     relation_types: Annotated[list[str], _texts("relation_types")] = Field(default_factory=list)
-    document_ids: Annotated[list[str], _texts("document_ids", MAX_FILTER_DOCUMENTS)] = Field(
-        default_factory=list
-    )
+    document_ids: Annotated[list[str], _texts("document_ids", MAX_FILTER_DOCUMENTS)] = Field(default_factory=list)
     properties: Annotated[dict[str, Any], BeforeValidator(_check_properties)] = Field(default_factory=dict)
 
     @cached_property

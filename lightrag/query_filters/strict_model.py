@@ -34,7 +34,7 @@ class StrictModel(BaseModel):
         for name in data:
             if name not in cls.model_fields:
                 near = nearest(str(name), cls.model_fields)
-                hint = f"; did you mean {near!r}?" if near else ""
+                hint = f"; did you mean {near!r}?" if near else "."
                 allowed = ", ".join(cls.model_fields)
                 raise FilterSyntaxError(f"unknown field {name!r}{hint} Allowed are {allowed}")
         return dict(data)

@@ -22,9 +22,7 @@ def normalize_tag(tag: str) -> str:
     """
     folded = unicodedata.normalize("NFKC", tag.strip()).casefold()
     decomposed = unicodedata.normalize("NFKD", folded)
-    bare = "".join(
-        character for character in decomposed if not unicodedata.category(character).startswith("M")
-    )
+    bare = "".join(character for character in decomposed if not unicodedata.category(character).startswith("M"))
     return _UNDERSCORES.sub("_", _DISALLOWED.sub("_", bare)).strip("_")
 
 
@@ -65,9 +63,7 @@ def normalize_tags(tags: Iterable[str], *, max_tags: int = MAX_DOCUMENT_TAGS) ->
             )
         if len(normal) > MAX_DOCUMENT_TAG_CHARS:
             shown = normal[:40] + "…"
-            raise FilterSyntaxError(
-                f"tag {shown!r} has {len(normal)} characters; allowed are {MAX_DOCUMENT_TAG_CHARS}"
-            )
+            raise FilterSyntaxError(f"tag {shown!r} has {len(normal)} characters; allowed are {MAX_DOCUMENT_TAG_CHARS}")
         distinct[normal] = None
         if len(distinct) > max_tags:
             raise FilterSyntaxError(f"too many tags; allowed are {max_tags}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from types import EllipsisType
 from typing import Any, TypeVar
@@ -111,7 +111,7 @@ class BoundedCalls:
         try:
             reply = await self._attempts(lane, args, kwargs)
             succeeded = True
-            if not hasattr(reply, "__anext__"):
+            if not hasattr(reply, "__aiter__"):
                 return reply
             stream = BoundedStream(reply, lane, self._timeout, self._count)
             self._streams.add(stream)
@@ -214,7 +214,7 @@ class BoundedStream(AsyncIterator[Any]):
     """
 
     def __init__(
-        self, source: AsyncIterator[Any], lane: Lane, timeout: float | None, count: Callable[[bool], None]
+        self, source: AsyncIterable[Any], lane: Lane, timeout: float | None, count: Callable[[bool], None]
     ) -> None:
         """Wrap a reply.
 
@@ -226,6 +226,7 @@ class BoundedStream(AsyncIterator[Any]):
         """
         self.lane = lane
         self._source = source
+        self._pieces = aiter(source)
         self._timeout = timeout
         self._count = count
         self._loop = ref(asyncio.get_running_loop())
@@ -236,7 +237,7 @@ class BoundedStream(AsyncIterator[Any]):
             raise StopAsyncIteration
         ended = received = False
         try:
-            piece = await self.lane.within(self._source.__anext__(), self._timeout)
+            piece = await self.lane.within(self._pieces.__anext__(), self._timeout)
             received = True
             return piece
         except StopAsyncIteration:

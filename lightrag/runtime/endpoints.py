@@ -81,12 +81,12 @@ class BindingTable:
         binding = self._bindings.get(name)
         if binding is None:
             raise InputError(f"{name!r} is not a binding for {self._kind}; choose one of {', '.join(self)}")
-        require(binding.package, binding.extra, f"{self._kind} binding {name!r}")
+        _require(binding.package, binding.extra, f"{self._kind} binding {name!r}")
         found: Callable[..., Any] = getattr(import_module(binding.module), binding.factory)
         return found
 
 
-def require(package: str, extra: str, purpose: str) -> None:
+def _require(package: str, extra: str, purpose: str) -> None:
     """Check that an optional package is installed, without importing it.
 
     Args:

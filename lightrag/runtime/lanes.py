@@ -50,7 +50,7 @@ class Lane:
         """
         if self._closed:
             raise self._closed_error()
-        if self.running < self.limit and not self._waiting:
+        if self.running < self.limit:
             self.running += 1
             return
         turn = asyncio.get_running_loop().create_future()

@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from http import HTTPStatus
 from math import isfinite
 from typing import Any
 
@@ -104,8 +102,7 @@ def provider_error(
     """
     text = f"{source} answered {status_code}: {message.strip() or 'no message'}"
     too_long = code == "context_length_exceeded" or _CONTEXT_TOO_LONG.search(message) is not None
-    refused_as_too_long = (HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, 422)
-    if too_long and status_code in refused_as_too_long:
+    if too_long and status_code in (400, 413, 422):
         return ContextTooLongError(text)
     return ProviderError(text, status_code=status_code, code=code, retry_after=retry_after)
 
@@ -136,6 +133,8 @@ def parse_retry_after(headers: Mapping[str, str], now: datetime | None = None) -
     seconds = _number(value)
     if seconds is not None or not value:
         return seconds
+    from email.utils import parsedate_to_datetime
+
     try:
         moment = parsedate_to_datetime(value)
     except ValueError:
@@ -159,7 +158,9 @@ def retry_after_of(error: BaseException) -> float | None:
     if isinstance(own, int | float) and isfinite(own) and own >= 0:
         return float(own)
     headers = getattr(getattr(error, "response", None), "headers", None)
-    return parse_retry_after(headers) if isinstance(headers, Mapping) else None
+    if not isinstance(headers, Mapping):
+        return None
+    return parse_retry_after({str(name).lower(): value for name, value in headers.items()})
 
 
 def is_timeout(error: BaseException) -> bool:

@@ -84,9 +84,3 @@ class ReasoningFilter:
         self._state = "answer"
         self._pending = ""
         return text
-
-
-def strip_thinking(reply: str) -> str:
-    """Return a reply without the ``<think>`` block at its start; ``""`` when the block never ends."""
-    reader = ReasoningFilter()
-    return reader.feed(reply) + reader.finish()

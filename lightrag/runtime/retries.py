@@ -24,8 +24,8 @@ class RetryPolicy:
         max_timeouts: Attempts that may run into their time limit; each costs all of it.
         first_wait: Seconds before the second attempt; doubled for each further one, with jitter.
         longest_wait: Most seconds between two attempts when the provider says nothing.
-        longest_retry_after: Most seconds waited because the provider says so; a longer wish fails the call,
-            since trying earlier would be refused again.
+        longest_retry_after: Most seconds waited because the provider says so; a longer wish fails the call, since
+            trying earlier would be refused again.
         transient: Tells whether an exception is worth another attempt.
     """
 
@@ -40,9 +40,7 @@ class RetryPolicy:
 NO_RETRIES = RetryPolicy(max_attempts=1)
 
 
-def retrying(
-    policy: RetryPolicy, sleep: Callable[[float], Awaitable[None]], name: str = "model call"
-) -> AsyncRetrying:
+def retrying(policy: RetryPolicy, sleep: Callable[[float], Awaitable[None]], name: str = "model call") -> AsyncRetrying:
     """Return what runs one call with its retries; the last exception is raised as it is.
 
     Args:
@@ -50,27 +48,25 @@ def retrying(
         sleep: Waits between two attempts.
         name: Names the call in the log.
     """
-    from tenacity import AsyncRetrying, retry_if_exception, wait_exponential_jitter
+    from tenacity import AsyncRetrying, retry_if_exception, wait_exponential, wait_random
 
-    back_off = wait_exponential_jitter(
-        initial=policy.first_wait, max=policy.longest_wait, jitter=policy.first_wait
-    )
+    back_off = wait_exponential(multiplier=policy.first_wait, max=policy.longest_wait)
+    jitter = wait_random(0, policy.first_wait)
     timeouts = 0
 
     def worth_another(error: BaseException) -> bool:
         nonlocal timeouts
-        timeouts += is_timeout(error)
+        if is_timeout(error):
+            timeouts += 1
+            if timeouts >= policy.max_timeouts:
+                return False
         asked = retry_after_of(error)
-        return (
-            (timeouts < policy.max_timeouts or not is_timeout(error))
-            and policy.transient(error)
-            and (asked is None or asked <= policy.longest_retry_after)
-        )
+        return policy.transient(error) and (asked is None or asked <= policy.longest_retry_after)
 
     def wait(state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
         asked = retry_after_of(error) if error is not None else None
-        return max(asked or 0.0, float(back_off(state)))
+        return max(asked or 0.0, back_off(state) + jitter(state))
 
     def log(state: RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None

@@ -138,8 +138,7 @@ def _bound_name(name: str) -> str:
     if len(name) <= MAX_ENTITY_NAME_CHARS and len(name.encode("utf-8")) <= MAX_ENTITY_NAME_BYTES:
         return name
     mark = _CUT_MARK + compute_mdhash_id(name)[:_CUT_HASH_CHARS]
-    head = truncate_clusters(name, MAX_ENTITY_NAME_CHARS - len(mark), MAX_ENTITY_NAME_BYTES - len(mark))
-    return head.rstrip() + mark
+    return truncate_clusters(name, MAX_ENTITY_NAME_CHARS - len(mark), MAX_ENTITY_NAME_BYTES - len(mark)) + mark
 
 
 def normalize_name(raw: object) -> str:
@@ -184,9 +183,7 @@ def split_keywords(raw: str | Iterable[object]) -> list[str]:
     """
     parts = [raw] if isinstance(raw, str) else [str(part) for part in raw if part is not None]
     keywords = (
-        " ".join(keyword.split())
-        for part in parts
-        for keyword in _KEYWORD_SEPARATORS.split(sanitize_text(part))
+        " ".join(keyword.split()) for part in parts for keyword in _KEYWORD_SEPARATORS.split(sanitize_text(part))
     )
     return list(dict.fromkeys(_unwrap(keyword) for keyword in keywords if _unwrap(keyword)))
 

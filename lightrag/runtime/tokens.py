@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from lightrag.contracts.models import Tokenizer as TokenizerContract
-from lightrag.exceptions import InputError, MissingDependencyError
+from lightrag.exceptions import InputError
 from lightrag.runtime.clusters import truncate_clusters
 
 _BINDINGS = "bpe_openai._bindings"
@@ -63,9 +63,7 @@ def _load_bindings() -> ModuleType:
         if loaded is not None:
             return loaded
         package = find_spec("bpe_openai")
-        if package is None:
-            raise MissingDependencyError("bpe_openai", "api", "Counting tokens")
-        spec = PathFinder.find_spec(_BINDINGS, package.submodule_search_locations)
+        spec = PathFinder.find_spec(_BINDINGS, package.submodule_search_locations) if package else None
         if spec is None or spec.loader is None:
             return import_module(_BINDINGS)
         module = module_from_spec(spec)
@@ -85,11 +83,9 @@ def _token_bytes(name: str) -> list[bytes]:
     """Return the bytes of every ordinary token; only decoding a cut-off character needs them."""
     import gzip
 
-    package = find_spec("bpe_openai")
-    if package is None or package.origin is None:
-        raise MissingDependencyError("bpe_openai", "api", "Decoding tokens")
     table = [b""] * _ORDINARY_TOKENS[name]
-    with gzip.open(Path(package.origin).parent / "data" / f"{name}.tiktoken.gz", "rb") as lines:
+    folder = Path(str(_load_bindings().__file__)).parent / "data"
+    with gzip.open(folder / f"{name}.tiktoken.gz", "rb") as lines:
         for line in lines:
             if line.strip():
                 token, rank = line.split()
@@ -121,9 +117,7 @@ class _Vocabulary:
         if min(tokens) < 0 or max(tokens) >= _ORDINARY_TOKENS[self._name]:
             # The compiled decoder does not raise on an unknown id, it panics.
             last = _ORDINARY_TOKENS[self._name] - 1
-            raise InputError(
-                f"token ids of {self._name!r} are 0 to {last}; got {min(tokens)!r} to {max(tokens)!r}"
-            )
+            raise InputError(f"token ids of {self._name!r} are 0 to {last}; got {min(tokens)!r} to {max(tokens)!r}")
         try:
             return _byte_pair_encoding(self._name).decode(list(tokens))
         except ValueError:

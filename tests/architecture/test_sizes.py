@@ -83,6 +83,6 @@ def test_exception_is_still_needed(name: str) -> None:
 
 
 def test_the_rules_see_what_they_count() -> None:
-    source = "class A:\n    async def f(self, a, b, *, c):\n        '''One\n        two.'''\n        x = 1\n        return x\n"
+    source = "class A:\n  async def f(self, a, b, *, c):\n    '''One\n    two.'''\n    x = 1\n    return x\n"
     ((name, node),) = functions(ast.parse(source))
     assert (name, lines_of(node), parameters(node, of_class=True)) == ("A.f", 5, 3)

@@ -79,9 +79,7 @@ def text_of(name: str) -> str:
 
 def bounds(name: str) -> tuple[datetime | None, datetime | None]:
     row = METADATA[name]
-    start, end = (
-        datetime.fromisoformat(row[key]) if row[key] else None for key in ("start_date", "end_date")
-    )
+    start, end = (datetime.fromisoformat(row[key]) if row[key] else None for key in ("start_date", "end_date"))
     return start, end
 
 
@@ -197,9 +195,7 @@ def test_chapter_tags_are_carried_forward_to_the_end_of_the_book(number: int) ->
 
 
 def test_archive_documents_carry_no_scope() -> None:
-    assert not [
-        tag for name in ARCHIVE for tag in METADATA[name]["tags"] if tag.startswith("known-in-chapter:")
-    ]
+    assert not [tag for name in ARCHIVE for tag in METADATA[name]["tags"] if tag.startswith("known-in-chapter:")]
 
 
 @pytest.mark.parametrize(("words", "chapter"), REVELATIONS.items())

@@ -1,0 +1,139 @@
+"""Accounts, their passwords, and the pause after failed logins."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+
+from lightrag.api.errors import ApiError
+from lightrag.exceptions import InputError
+
+BCRYPT_MARK = "{bcrypt}"
+# bcrypt reads no further; older libraries cut silently, and their hashes must still be accepted.
+BCRYPT_BYTES = 72
+_MOST_REMEMBERED = 10_000
+
+
+def hash_password(password: str) -> str:
+    """Return a password as it may stand in ``AUTH_ACCOUNTS``: ``{bcrypt}`` and its hash.
+
+    Raises:
+        InputError: It is empty, or longer than bcrypt reads.
+    """
+    import bcrypt
+
+    raw = password.encode()
+    if not raw or len(raw) > BCRYPT_BYTES:
+        raise InputError(f"a password has 1 to {BCRYPT_BYTES} bytes in UTF-8; this one has {len(raw)}")
+    return BCRYPT_MARK + bcrypt.hashpw(raw, bcrypt.gensalt()).decode()
+
+
+class Accounts:
+    """Who may log in. Passwords written in the clear are kept only as salted digests."""
+
+    def __init__(self, entries: Iterable[str]) -> None:
+        """Read ``AUTH_ACCOUNTS``.
+
+        Args:
+            entries: ``user:password`` or ``user:{bcrypt}hash``, one per account.
+
+        Raises:
+            InputError: An entry is malformed, or a user stands twice. The message never holds a password.
+        """
+        self._passwords: dict[str, str] = {}
+        for position, entry in enumerate(entries, start=1):
+            user, separator, password = entry.partition(":")
+            user = user.strip()
+            if not separator or not user or not password:
+                raise InputError(f"entry {position} of AUTH_ACCOUNTS is not of the form user:password")
+            if user in self._passwords:
+                raise InputError(f"AUTH_ACCOUNTS names the user {user!r} more than once")
+            if password.startswith(BCRYPT_MARK) and not password.startswith(f"{BCRYPT_MARK}$2"):
+                raise InputError(f"the hash of the user {user!r} in AUTH_ACCOUNTS is not one of bcrypt")
+            self._passwords[user] = password
+
+    def __bool__(self) -> bool:
+        return bool(self._passwords)
+
+    def __contains__(self, user: str) -> bool:
+        return user in self._passwords
+
+    @property
+    def in_the_clear(self) -> list[str]:
+        """Users whose password is not hashed in the settings."""
+        return sorted(user for user, known in self._passwords.items() if not known.startswith(BCRYPT_MARK))
+
+    async def check(self, user: str, password: str) -> bool:
+        """Tell whether user and password belong together; takes as long for users that do not exist."""
+        known = self._passwords.get(user)
+        if known is None:
+            known = next(iter(self._passwords.values()), "") or "-"
+            await asyncio.to_thread(_matches, known, password)
+            return False
+        return await asyncio.to_thread(_matches, known, password)
+
+
+def _matches(known: str, password: str) -> bool:
+    raw = password.encode("utf-8", "surrogatepass")
+    if not known.startswith(BCRYPT_MARK):
+        return hmac.compare_digest(sha256(known.encode()).digest(), sha256(raw).digest())
+    import bcrypt
+
+    try:
+        return bcrypt.checkpw(raw[:BCRYPT_BYTES], known.removeprefix(BCRYPT_MARK).encode())
+    except ValueError:
+        return False
+
+
+class LoginLimiter:
+    """After some failed logins of a user from an address, both wait."""
+
+    def __init__(self, attempts: int, window: float, clock: Callable[[], float] = time.monotonic) -> None:
+        """Set the limits.
+
+        Args:
+            attempts: Failures that are allowed.
+            window: Seconds after which a failure is forgotten.
+            clock: Seconds from any beginning.
+        """
+        self._attempts = attempts
+        self._window = window
+        self._clock = clock
+        self._failures: OrderedDict[tuple[str, str], deque[float]] = OrderedDict()
+
+    def check(self, address: str, user: str) -> None:
+        """Refuse a login that comes too early.
+
+        Raises:
+            ApiError: Too many failures (429); ``Retry-After`` says when to come again.
+        """
+        recent = self._recent((address, user))
+        if len(recent) >= self._attempts:
+            wait = max(1, int(recent[0] + self._window - self._clock() + 0.999))
+            raise ApiError(
+                429, f"too many failed logins; try again in {wait} seconds", headers={"Retry-After": str(wait)}
+            )
+
+    def failed(self, address: str, user: str) -> None:
+        """Note a failure."""
+        key = (address, user)
+        recent = self._recent(key)
+        recent.append(self._clock())
+        self._failures[key] = recent
+        self._failures.move_to_end(key)
+        while len(self._failures) > _MOST_REMEMBERED:
+            self._failures.popitem(last=False)
+
+    def succeeded(self, address: str, user: str) -> None:
+        """Forget the failures of a user who knows the password after all."""
+        self._failures.pop((address, user), None)
+
+    def _recent(self, key: tuple[str, str]) -> deque[float]:
+        recent = self._failures.get(key, deque())
+        while recent and recent[0] <= self._clock() - self._window:
+            recent.popleft()
+        return recent

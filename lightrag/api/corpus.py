@@ -1,0 +1,89 @@
+"""Listing, deleting and clearing documents."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lightrag.api.schemas.documents import DeleteDocumentsRequest, PaginatedRequest
+from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
+from lightrag.exceptions import PipelineBusyError, StorageError
+from lightrag.ingest.state import pipeline_state
+from lightrag.query_filters import build_vector_query_filter, document_matches_filter
+
+if TYPE_CHECKING:
+    from lightrag.api.files import InputFolder
+    from lightrag.lightrag import LightRAG
+
+logger = logging.getLogger("lightrag.api")
+
+Listed = tuple[list[tuple[str, DocProcessingStatus]], int]
+
+
+async def list_documents(engine: LightRAG, request: PaginatedRequest) -> Listed:
+    """Return a page of documents, and how many there are on all pages.
+
+    Without a filter the store does all of it. With one every row is read, as the number of pages depends on each.
+    """
+    limit = build_vector_query_filter(request)
+    if limit is None:
+        found: Listed = await engine.doc_status.get_docs_paginated(
+            status_filter=request.status_filter,
+            status_filters=request.status_filters,
+            page=request.page,
+            page_size=request.page_size,
+            sort_field=request.sort_field,
+            sort_direction=request.sort_direction,
+        )
+        return found
+    single = [request.status_filter] if request.status_filter else list(DocStatus)
+    rows = await engine.doc_status.get_docs_by_statuses(request.status_filters or single)
+    matching = [item for item in rows.items() if document_matches_filter(item[1].metadata, limit, doc_id=item[0])]
+
+    def place(item: tuple[str, DocProcessingStatus]) -> tuple[str, str]:
+        return ("" if request.sort_field == "id" else str(getattr(item[1], request.sort_field)), item[0])
+
+    matching.sort(key=place, reverse=request.sort_direction == "desc")
+    first = (request.page - 1) * request.page_size
+    return matching[first : first + request.page_size], len(matching)
+
+
+async def delete_documents(
+    engine: LightRAG, inputs: InputFolder, doc_ids: Sequence[str], request: DeleteDocumentsRequest
+) -> None:
+    """Delete documents one after another; one that cannot be deleted does not keep the others."""
+    for doc_id in doc_ids:
+        result = await engine.adelete_by_doc_id(doc_id, delete_llm_cache=request.delete_llm_cache)
+        if result.status != "success":
+            logger.warning("document %r was not deleted: %s", doc_id, result.message)
+        elif request.delete_file and result.file_path:
+            inputs.remove(result.file_path)
+
+
+async def clear_corpus(engine: LightRAG, inputs: InputFolder) -> tuple[dict[str, str], int]:
+    """Delete all documents, the graph, and the files waiting in the input folder. The cache of replies stays.
+
+    Returns:
+        Message of each store that failed, and the number of files deleted.
+
+    Raises:
+        PipelineBusyError: Documents are being processed or deleted.
+    """
+    state = pipeline_state(engine.working_dir, engine.workspace)
+    if state.busy or state.destructive_busy:
+        raise PipelineBusyError(f"the pipeline is busy: {state.job_name}")
+    state.begin("clearing all documents")
+    state.destructive_busy = True
+    try:
+        stores = engine.context.stores
+        async with engine.context.graph_lock:
+            failures = await stores.drop_all(keep=[stores.llm_response_cache])
+            # Answers given about the old corpus must not be found in the next one.
+            await stores.mark_corpus_changed()
+        return failures, inputs.clear()
+    except StorageError:
+        state.say("clearing failed")
+        raise
+    finally:
+        state.end()

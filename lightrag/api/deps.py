@@ -1,0 +1,96 @@
+"""What handlers ask for, as annotated parameters; all of it comes from the one state of the server.
+
+All of them are coroutines, because plain functions would each be sent to a thread.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Request, Security
+from fastapi.security import APIKeyHeader, HTTPBearer
+
+from lightrag.api.auth import Access, Caller
+from lightrag.api.background import Background
+from lightrag.api.files import InputFolder
+from lightrag.api.intake import Intake
+from lightrag.api.metrics import Metrics
+from lightrag.api.scan import Scans
+from lightrag.api.state import ServerState
+from lightrag.lightrag import LightRAG
+from lightrag.settings_api import ApiSettings
+
+# Only so that the OpenAPI document names the schemes; the decision is that of Access.
+_key_scheme = APIKeyHeader(name="X-API-Key", auto_error=False, description="The key of LIGHTRAG_API_KEY.")
+_token_scheme = HTTPBearer(auto_error=False, description="A token of POST /login, or the API key.")
+
+
+async def server_state(request: Request) -> ServerState:
+    """Return the state of the server."""
+    state: ServerState = request.app.state.server
+    return state
+
+
+State = Annotated[ServerState, Depends(server_state)]
+
+
+async def authenticated(
+    request: Request, state: State, _key: Annotated[str | None, Security(_key_scheme)], _token: Annotated[object, Security(_token_scheme)]
+) -> Caller:  # fmt: skip
+    """Return who sends the request.
+
+    Raises:
+        ApiError: 401 or 403.
+    """
+    return state.access.decide(request)
+
+
+async def verified(
+    request: Request, state: State, _key: Annotated[str | None, Security(_key_scheme)], _token: Annotated[object, Security(_token_scheme)]
+) -> Caller:  # fmt: skip
+    """As :func:`authenticated`, on open paths too."""
+    return state.access.decide(request, heed_open_paths=False)
+
+
+async def _engine(state: State) -> LightRAG:
+    return state.engine
+
+
+async def _settings(state: State) -> ApiSettings:
+    return state.settings
+
+
+async def _access(state: State) -> Access:
+    return state.access
+
+
+async def _background(state: State) -> Background:
+    return state.background
+
+
+async def _inputs(state: State) -> InputFolder:
+    return state.inputs
+
+
+async def _intake(state: State) -> Intake:
+    return state.intake
+
+
+async def _scans(state: State) -> Scans:
+    return state.scans
+
+
+async def _metrics(state: State) -> Metrics:
+    return state.metrics
+
+
+Authenticated = Depends(authenticated)
+Verified = Annotated[Caller, Depends(verified)]
+EngineDep = Annotated[LightRAG, Depends(_engine)]
+SettingsDep = Annotated[ApiSettings, Depends(_settings)]
+AccessDep = Annotated[Access, Depends(_access)]
+BackgroundDep = Annotated[Background, Depends(_background)]
+InputsDep = Annotated[InputFolder, Depends(_inputs)]
+IntakeDep = Annotated[Intake, Depends(_intake)]
+ScansDep = Annotated[Scans, Depends(_scans)]
+MetricsDep = Annotated[Metrics, Depends(_metrics)]

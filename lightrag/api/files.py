@@ -1,0 +1,236 @@
+"""Files of documents: safe names, exclusive creation, what a scan finds, where finished ones go."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import unicodedata
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+
+from lightrag.exceptions import DuplicateError, InputError, StorageError, StorageFullError
+
+PARSED_FOLDER = "__parsed__"
+SIDECAR_SUFFIX = ".meta.json"
+MAX_NAME_BYTES = 200
+
+_FORBIDDEN = re.compile(r'[:*?"<>|]')
+_RESERVED = re.compile(r"(?i:con|prn|aux|nul|com[0-9]|lpt[0-9])(?=\.|$)")
+# They hold emoji and the words of some scripts together, and change no direction.
+_JOINERS = "\u200c\u200d"
+_NO_SPACE_LEFT = {28, 122}
+_BLOCK = 1024 * 1024
+
+ReadBlock = Callable[[int], Awaitable[bytes]]
+
+
+def safe_name(raw: str) -> str:
+    """Return the name under which an uploaded file is stored.
+
+    Only the last part of a path counts. The name is NFC; control characters, marks that change the direction of text,
+    and white space and dots at both ends are dropped; characters that some systems forbid become ``_``. A name too
+    long for a file system is cut, and a digest keeps it apart from others with the same beginning.
+
+    Raises:
+        InputError: Nothing is left, or the name is that of a metadata file.
+    """
+    last = unicodedata.normalize("NFC", raw).replace("\\", "/").rpartition("/")[2]
+    visible = "".join(character for character in last if character in _JOINERS or _is_visible(character))
+    name = _FORBIDDEN.sub("_", " ".join(visible.split())).strip(" .")
+    if _RESERVED.match(name):
+        name = f"_{name}"
+    if not name.strip(_JOINERS):
+        raise InputError(f"file name {raw!r} cannot be used: nothing is left of it; send a name such as 'report.md'")
+    if name.lower().endswith(SIDECAR_SUFFIX):
+        raise InputError(f"file name {raw!r} is that of a metadata file; send metadata in the field 'metadata'")
+    return _shortened(name)
+
+
+def _is_visible(character: str) -> bool:
+    return unicodedata.category(character) not in {"Cc", "Cf", "Cs"}
+
+
+def _shortened(name: str) -> str:
+    if len(name.encode()) <= MAX_NAME_BYTES:
+        return name
+    suffix = PurePosixPath(name).suffix
+    if len(suffix.encode()) > 20:
+        suffix = ""
+    digest = sha256(name.encode()).hexdigest()[:8]
+    room = MAX_NAME_BYTES - len(suffix.encode()) - len(digest) - 1
+    stem = name.removesuffix(suffix).encode()[:room].decode("utf-8", "ignore")
+    return f"{stem.rstrip(' .')}-{digest}{suffix}"
+
+
+@dataclass(frozen=True)
+class FoundFile:
+    """A file that a scan found.
+
+    Attributes:
+        path: Where it is.
+        name: Path relative to the folder, with slashes: the source path of its document.
+        modified_at: Epoch seconds of its last change.
+    """
+
+    path: Path
+    name: str
+    modified_at: float
+
+    @property
+    def sidecar(self) -> Path:
+        """Where its metadata may stand."""
+        return self.path.with_name(self.path.name + SIDECAR_SUFFIX)
+
+
+class InputFolder:
+    """The folder of uploads of one workspace."""
+
+    def __init__(self, input_dir: str, workspace: str) -> None:
+        """Name the folder; it is made when something is stored.
+
+        Args:
+            input_dir: Folder of all workspaces.
+            workspace: Subfolder, ``""`` for none.
+
+        Raises:
+            InputError: The workspace is no name of a folder.
+        """
+        if workspace in {".", "..", PARSED_FOLDER} or "/" in workspace or "\\" in workspace:
+            raise InputError(f"workspace {workspace!r} cannot be the name of a folder")
+        self.root = Path(input_dir).resolve() / workspace
+
+    def within(self, name: str) -> Path:
+        """Return where a relative source path lies.
+
+        Raises:
+            InputError: It leads out of the folder.
+        """
+        path = self.root / name
+        if "\0" in name or not path.resolve().is_relative_to(self.root):
+            raise InputError(f"path {name!r} leads out of the input folder")
+        return path
+
+    async def store(self, name: str, read: ReadBlock, most_bytes: int) -> Path:
+        """Write a new file, block by block, and make it durable.
+
+        Args:
+            name: Safe name.
+            read: Gives up to so many bytes, none at the end.
+            most_bytes: Larger files are refused.
+
+        Raises:
+            DuplicateError: There is a file of that name.
+            InputError: The file is too large.
+            StorageFullError: The disk is full.
+            StorageError: The file cannot be written.
+        """
+        path = self.within(name)
+        try:
+            descriptor = await asyncio.to_thread(_create, path)
+        except FileExistsError as error:
+            raise DuplicateError(f"a file {name!r} lies in the input folder already") from error
+        except OSError as error:
+            raise _storage_error(name, error) from error
+        try:
+            await _copy(descriptor, read, name, most_bytes)
+            await asyncio.to_thread(_make_durable, descriptor, path.parent)
+        except BaseException as error:
+            path.unlink(missing_ok=True)
+            if isinstance(error, OSError):
+                raise _storage_error(name, error) from error
+            raise
+        finally:
+            os.close(descriptor)
+        return path
+
+    def files(self) -> Iterator[FoundFile]:
+        """Yield the files below the folder, by path; links, hidden, finished and metadata files are passed over."""
+        for directory, folders, names in os.walk(self.root):
+            folders[:] = sorted(name for name in folders if name != PARSED_FOLDER and not name.startswith("."))
+            for name in sorted(names):
+                path = Path(directory) / name
+                if name.startswith(".") or name.lower().endswith(SIDECAR_SUFFIX) or path.is_symlink():
+                    continue
+                with contextlib.suppress(OSError):
+                    relative = path.relative_to(self.root).as_posix()
+                    yield FoundFile(path, unicodedata.normalize("NFC", relative), path.stat().st_mtime)
+
+    def archive(self, file: FoundFile) -> None:
+        """Move a finished file and its metadata below ``__parsed__``, keeping its folder; nothing is overwritten."""
+        target = self.root / PARSED_FOLDER / file.path.relative_to(self.root)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        number = 0
+        while target.exists():
+            number += 1
+            target = target.with_name(f"{file.path.stem}_{number:03d}{file.path.suffix}")
+        with contextlib.suppress(FileNotFoundError):
+            if file.sidecar.is_file():
+                file.sidecar.rename(target.with_name(target.name + SIDECAR_SUFFIX))
+            file.path.rename(target)
+
+    def remove(self, name: str) -> bool:
+        """Delete the file of a document, finished or not, with its metadata.
+
+        Returns:
+            Whether there was one.
+        """
+        found = False
+        for folder in ("", PARSED_FOLDER):
+            with contextlib.suppress(InputError, OSError):
+                path = self.within(f"{folder}/{name}" if folder else name)
+                if path.is_file() and not path.is_symlink():
+                    path.unlink()
+                    path.with_name(path.name + SIDECAR_SUFFIX).unlink(missing_ok=True)
+                    found = True
+        return found
+
+    def clear(self) -> int:
+        """Delete the files that lie directly in the folder; finished ones and subfolders stay.
+
+        Returns:
+            How many were deleted.
+        """
+        if not self.root.is_dir():
+            return 0
+        doomed = [path for path in self.root.iterdir() if path.is_file() or path.is_symlink()]
+        for path in doomed:
+            path.unlink(missing_ok=True)
+        return len(doomed)
+
+
+def _create(path: Path) -> int:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o644)
+
+
+async def _copy(descriptor: int, read: ReadBlock, name: str, most_bytes: int) -> None:
+    size = 0
+    while block := await read(_BLOCK):
+        size += len(block)
+        if size > most_bytes:
+            raise InputError(f"file {name!r} is too large; allowed are {most_bytes} bytes")
+        await asyncio.to_thread(_write, descriptor, block)
+
+
+def _write(descriptor: int, block: bytes) -> None:
+    rest = memoryview(block)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def _make_durable(descriptor: int, folder: Path) -> None:
+    os.fsync(descriptor)
+    directory = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _storage_error(name: str, error: OSError) -> StorageError:
+    kind = StorageFullError if error.errno in _NO_SPACE_LEFT else StorageError
+    return kind(f"file {name!r} cannot be written: {error.strerror or error}")

@@ -1,0 +1,247 @@
+"""The way in for texts and uploaded files: checked, stored durably, and only then acknowledged."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from lightrag.api.errors import ApiError, status_and_code
+from lightrag.api.files import InputFolder, safe_name
+from lightrag.constants import UNKNOWN_SOURCE
+from lightrag.contracts.doc_status import INTERRUPTED_STATES, DocStatus
+from lightrag.exceptions import DuplicateError, InputError, LightRAGError, PipelineBusyError
+from lightrag.ingest.documents import new_track_id, normalize_source_path
+from lightrag.parser.registry import is_supported, supported_extensions
+from lightrag.query_filters import DocumentMetadata
+
+if TYPE_CHECKING:
+    from lightrag.api.background import Background
+    from lightrag.api.metrics import Metrics
+    from lightrag.lightrag import LightRAG
+    from lightrag.settings_api import ApiSettings
+
+RETRY_AFTER_SECONDS = 30
+_WAITING = (DocStatus.PENDING, *INTERRUPTED_STATES)
+
+
+class IncomingFile(Protocol):
+    """A file of a multipart request."""
+
+    filename: str | None
+
+    async def read(self, size: int = -1) -> bytes:
+        """Return up to so many bytes, none at the end."""
+        ...
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Texts as a request brings them.
+
+    Attributes:
+        bodies: The texts.
+        sources: As many paths, or none at all.
+        metadata: Shared by all.
+        chunking: Strategy and parameters, or ``None``.
+    """
+
+    bodies: Sequence[str]
+    sources: Sequence[str]
+    metadata: DocumentMetadata | None = None
+    chunking: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class FileOutcome:
+    """What became of a file.
+
+    Attributes:
+        sent_name: Name as sent.
+        name: Name under which it is stored, ``""`` when refused.
+        error: Why it was refused.
+    """
+
+    sent_name: str
+    name: str
+    error: ApiError | LightRAGError | None = None
+
+    @property
+    def code(self) -> str | None:
+        """Code of the error."""
+        if self.error is None:
+            return None
+        return self.error.code if isinstance(self.error, ApiError) else status_and_code(self.error)[1]
+
+    @property
+    def reason(self) -> str:
+        """Why it was refused, in words."""
+        return str(self.error.detail if isinstance(self.error, ApiError) else self.error)
+
+
+class Intake:
+    """Stores documents and lets them be processed."""
+
+    def __init__(
+        self, engine: LightRAG, settings: ApiSettings, inputs: InputFolder, background: Background, metrics: Metrics
+    ) -> None:
+        """Take what is needed.
+
+        Args:
+            engine: Stores documents.
+            settings: Limits.
+            inputs: Folder of files.
+            background: Processes them.
+            metrics: Counts them.
+        """
+        self._engine = engine
+        self._settings = settings
+        self._inputs = inputs
+        self._background = background
+        self._metrics = metrics
+        self.storing = 0
+
+    @asynccontextmanager
+    async def admission(self, count: int = 1) -> AsyncIterator[None]:
+        """Hold while documents are stored.
+
+        Args:
+            count: How many they are.
+
+        Raises:
+            ApiError: Too many documents wait (429).
+            PipelineBusyError: Documents are being deleted.
+        """
+        if self._engine.pipeline_status()["destructive_busy"]:
+            raise PipelineBusyError("documents are being deleted; try again when that has ended")
+        most = self._settings.max_pending_documents
+        if most:
+            counts = await self._engine.get_processing_status()
+            waiting = sum(counts.get(state.value, 0) for state in _WAITING) + self.storing
+            if waiting + count > most:
+                raise ApiError(
+                    429,
+                    f"{waiting} documents wait to be processed; allowed are {most}",
+                    "queue_full",
+                    {"Retry-After": str(RETRY_AFTER_SECONDS)},
+                )
+        self.storing += count
+        try:
+            yield
+        finally:
+            self.storing -= count
+
+    async def add_texts(self, texts: Texts) -> str:
+        """Store texts.
+
+        Returns:
+            The track id.
+
+        Raises:
+            InputError: Paths are missing, or do not fit the texts.
+            DuplicateError: A path is taken; nothing was stored.
+            ApiError: Too many texts in one request (413), or too many documents wait (429).
+        """
+        most = self._settings.max_texts_per_request
+        if most and len(texts.bodies) > most:
+            raise ApiError(413, f"the request has {len(texts.bodies)} texts; allowed are {most}", "too_many_texts")
+        paths = _checked_sources(texts)
+        async with self.admission(len(paths)):
+            for path in paths:
+                await self._refuse_known(path)
+            track_id = new_track_id("insert")
+            admitted = await self._engine.apipeline_enqueue_documents(
+                list(texts.bodies),
+                file_paths=paths,
+                track_id=track_id,
+                chunk_options=texts.chunking,
+                document_metadata=texts.metadata,
+            )
+        if admitted is None:
+            raise DuplicateError(
+                f"the same text is already stored; GET /documents/track_status/{track_id} tells under which name"
+            )
+        self._metrics.accepted("text", len(paths))
+        self._background.wake()
+        return track_id
+
+    async def add_file(self, file: IncomingFile, metadata: DocumentMetadata | None, track_id: str) -> FileOutcome:
+        """Store an uploaded file, or say why not."""
+        sent_name = file.filename or ""
+        try:
+            name = await self._add_file(file, metadata, track_id)
+        except (ApiError, LightRAGError) as error:
+            outcome = FileOutcome(sent_name, "", error)
+            self._metrics.refused.labels(outcome.code or "error").inc()
+            return outcome
+        self._metrics.accepted("upload")
+        self._background.wake()
+        return FileOutcome(sent_name, name)
+
+    async def _add_file(self, file: IncomingFile, metadata: DocumentMetadata | None, track_id: str) -> str:
+        name = safe_name(file.filename or "")
+        if not is_supported(name):
+            raise InputError(
+                f"file {name!r} is of a type that cannot be read; supported are {', '.join(supported_extensions())}"
+            )
+        async with self.admission():
+            await self._refuse_known(normalize_source_path(name))
+            path = await self._inputs.store(name, file.read, self._settings.max_upload_size)
+            try:
+                admitted = await self.enqueue_file(path, name, metadata, track_id)
+            except BaseException:
+                path.unlink(missing_ok=True)
+                raise
+            if admitted is None:
+                path.unlink(missing_ok=True)
+                raise DuplicateError(f"a document {name!r} is already stored")
+        return name
+
+    async def enqueue_file(
+        self, path: Path, name: str, metadata: DocumentMetadata | None, track_id: str
+    ) -> str | None:
+        """Store a document whose text is still in a file.
+
+        Args:
+            path: Where the file is.
+            name: Its source path.
+            metadata: Of the document; the source path is added.
+            track_id: Names the request.
+
+        Returns:
+            The track id, ``None`` when the document was refused as a repetition.
+        """
+        described = metadata or DocumentMetadata()
+        if described.source_path is None:
+            described = described.model_copy(update={"source_path": normalize_source_path(name)})
+        return await self._engine.apipeline_enqueue_documents(
+            [str(path)],
+            file_paths=[name],
+            track_id=track_id,
+            docs_format="pending_parse",
+            document_metadata=described,
+        )
+
+    async def _refuse_known(self, path: str) -> None:
+        found = await self._engine.doc_status.get_doc_by_file_path(path)
+        if found is not None:
+            raise DuplicateError(
+                f"a document {path!r} is already stored as {found[0]!r} (status {found[1].status.value}); "
+                "delete it first, or send another name"
+            )
+
+
+def _checked_sources(texts: Texts) -> list[str]:
+    if len(texts.sources) != len(texts.bodies):
+        raise InputError(
+            f"{len(texts.sources)} file sources for {len(texts.bodies)} texts; send one for each, such as 'notes/1.md'"
+        )
+    paths = [normalize_source_path(source) for source in texts.sources]
+    for source, path in zip(texts.sources, paths, strict=True):
+        if path == UNKNOWN_SOURCE:
+            raise InputError(f"file source {source!r} cannot be used; send a path such as 'notes/1.md'")
+        if paths.count(path) > 1:
+            raise InputError(f"file source {path!r} stands for more than one text; each needs its own")
+    return paths

@@ -1,0 +1,106 @@
+"""Figures of one server in the Prometheus text format: requests, documents, queries, filters, models, cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from lightrag.runtime.calls import BoundedCalls
+
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
+
+
+class ModelCalls(Collector):
+    """Reads what the bounded models are doing when somebody looks."""
+
+    def __init__(self) -> None:
+        self.calls: Mapping[str, BoundedCalls] = {}
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield running, waiting, done and failed calls of every model."""
+        running = GaugeMetricFamily("lightrag_model_calls_running", "Calls of a model that run now.", labels=["model"])
+        waiting = GaugeMetricFamily("lightrag_model_calls_waiting", "Calls that wait for a slot.", labels=["model"])
+        done = CounterMetricFamily(
+            "lightrag_model_calls", "Calls that ended, by outcome: done or failed.", labels=["model", "outcome"]
+        )
+        for name, calls in self.calls.items():
+            status = calls.status()
+            running.add_metric([name], status.running)
+            waiting.add_metric([name], status.queued)
+            done.add_metric([name, "done"], status.done)
+            done.add_metric([name, "failed"], status.failed)
+        yield from (running, waiting, done)
+
+
+class Metrics:
+    """The figures of one server; two servers in one process share nothing."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.models = ModelCalls()
+        self.registry.register(self.models)
+        self.requests = Counter(
+            "lightrag_http_requests", "Requests, by route and status.", ["method", "route", "status"],
+            registry=self.registry,
+        )  # fmt: skip
+        self.request_seconds = Histogram(
+            "lightrag_http_request_seconds", "Time until a response was complete, seconds.", ["method", "route"],
+            registry=self.registry, buckets=_SECONDS,
+        )  # fmt: skip
+        self.query_seconds = Histogram(
+            "lightrag_query_seconds", "Time until the context or the whole answer was there, seconds.",
+            ["mode", "filtered", "outcome"], registry=self.registry, buckets=_SECONDS,
+        )  # fmt: skip
+        self.documents = Gauge(
+            "lightrag_documents", "Documents stored, by state.", ["status"], registry=self.registry
+        )
+        self.pipeline_busy = Gauge(
+            "lightrag_pipeline_busy", "Whether documents are being processed.", registry=self.registry
+        )
+        self.uploads = Counter(
+            "lightrag_documents_accepted", "Documents accepted, by way in: upload, text, scan.", ["way"],
+            registry=self.registry,
+        )  # fmt: skip
+        self.refused = Counter(
+            "lightrag_documents_refused", "Documents refused, by code of the error.", ["code"], registry=self.registry
+        )
+
+    def request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request. Paths that lead nowhere count as one route, so that nobody can grow the list."""
+        name = route or "(none)"
+        self.requests.labels(method, name, str(status)).inc()
+        self.request_seconds.labels(method, name).observe(seconds)
+
+    def query(self, mode: str, *, filtered: bool, outcome: str, seconds: float) -> None:
+        """Count a query.
+
+        Args:
+            mode: Its mode.
+            filtered: Whether a filter was active.
+            outcome: ``success``, ``no_results`` or ``failed``.
+            seconds: How long it took.
+        """
+        self.query_seconds.labels(mode, str(filtered).lower(), outcome).observe(seconds)
+
+    def corpus(self, counts: Mapping[str, int], *, busy: bool) -> None:
+        """Note the documents of each state, and whether the pipeline runs."""
+        for status, count in counts.items():
+            if status != "all":
+                self.documents.labels(status).set(count)
+        self.pipeline_busy.set(busy)
+
+    def text(self) -> bytes:
+        """Return all figures in the text format."""
+        return generate_latest(self.registry)
+
+    def accepted(self, way: str, count: int = 1) -> None:
+        """Count accepted documents."""
+        self.uploads.labels(way).inc(count)
+
+
+def model_calls(models: Iterable[tuple[str, BoundedCalls | None]]) -> dict[str, BoundedCalls]:
+    """Return those models that there are, by name."""
+    return {name: calls for name, calls in models if calls is not None}

@@ -1,0 +1,112 @@
+"""Change dates, tags and meta of a document that is already there, without extracting it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lightrag.context import EngineContext
+from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
+from lightrag.contracts.evidence import Evidence
+from lightrag.exceptions import InputError, NotFoundError, PipelineBusyError
+from lightrag.graph.change import GraphChange
+from lightrag.graph.rebuild import with_changed_document
+from lightrag.ingest.documents import timestamp
+from lightrag.ingest.persist import in_partitions, scope_tags_of
+from lightrag.ingest.state import PipelineState
+from lightrag.query_filters import DocumentMetadata, public_metadata, stamp_chunk_filter_metadata
+from lightrag.query_filters.document_metadata import USER_METADATA_KEYS
+
+
+async def update_document_metadata(
+    context: EngineContext, state: PipelineState, doc_id: str, patch: Mapping[str, Any]
+) -> DocProcessingStatus:
+    """Replace the given fields of a document's metadata; fields that are not given stay, ``None`` clears one.
+
+    Summaries on the graph, filter fields on vector rows, scopes, facets and cached answers follow in the same unit of
+    work. No model is asked, except where a scope gains or loses the document.
+
+    Args:
+        context: The workspace.
+        state: Its pipeline, which must be idle.
+        doc_id: The document.
+        patch: ``start_date``, ``end_date``, ``tags``, ``meta``, ``modified_at``, ``doc_type``, ``source_path``.
+
+    Returns:
+        The new status row.
+
+    Raises:
+        FilterSyntaxError: A field is unknown or not valid; nothing was changed.
+        NotFoundError: There is no such document.
+        InputError: It is a refused duplicate, which nothing can be filtered by.
+        PipelineBusyError: Documents are being processed.
+    """
+    if state.busy:
+        raise PipelineBusyError(f"the pipeline is busy ({state.job_name}); change metadata when it is idle")
+    async with context.graph_lock:
+        row = await context.stores.doc_status.get_by_id(doc_id)
+        if row is None:
+            raise NotFoundError(f"document {doc_id!r} does not exist")
+        status = DocProcessingStatus.from_row(row)
+        if status.metadata.get("is_duplicate"):
+            raise InputError(f"{doc_id!r} is a refused duplicate; change {status.metadata.get('original_doc_id')!r}")
+        updated = patched_metadata(context, status.metadata, patch)
+        changed = DocProcessingStatus(**{**status.__dict__, "metadata": updated, "updated_at": timestamp()})
+        await _write(context, doc_id, status, changed)
+    return changed
+
+
+def patched_metadata(context: EngineContext, metadata: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a status row's metadata with the user's part replaced field by field.
+
+    Raises:
+        FilterSyntaxError: The result is not valid.
+        ScopeError: A scope tag is not usable.
+    """
+    from lightrag.kg_scopes import check_scope_tags
+
+    current = {name: value for name, value in public_metadata(metadata).items() if value is not None}
+    merged = {**current, **patch}
+    model = DocumentMetadata.coerce({name: value for name, value in merged.items() if value is not None})
+    check_scope_tags(model, context.settings.scope_tag_prefixes)
+    own = {name: value for name, value in metadata.items() if name not in USER_METADATA_KEYS}
+    return {**own, **model.to_storage()}
+
+
+async def _write(context: EngineContext, doc_id: str, before: DocProcessingStatus, after: DocProcessingStatus) -> None:
+    stores = context.stores
+    change = GraphChange()
+    vector_rows: dict[str, dict[str, Any]] = {}
+    gained: list[Evidence] = []
+    lost: set[str] = set()
+    if after.status is DocStatus.PROCESSED:
+        old_tags, new_tags = scope_tags_of(context, before.metadata), scope_tags_of(context, after.metadata)
+        lost = set(old_tags) - set(new_tags)
+        evidence = await stores.evidence.of_documents([doc_id])
+        aggregate = [row for row in evidence if not row.tenant_tag]
+        gained = in_partitions(aggregate, [tag for tag in new_tags if tag not in old_tags])
+        change = await with_changed_document(context, doc_id, after.metadata, gained=gained, lost_tags=lost)
+        if context.settings.enable_vector_metadata_filters:
+            vector_rows = await _restamped_chunks(context, after)
+    async with stores.unit_of_work():
+        if lost:
+            await stores.evidence.drop_of_document(doc_id, lost)
+        await change.write(stores)
+        if vector_rows:
+            await stores.chunks.upsert(vector_rows)
+        await stores.mark_corpus_changed()
+        await stores.doc_status.upsert({doc_id: after.to_row()})
+
+
+async def _restamped_chunks(context: EngineContext, row: DocProcessingStatus) -> dict[str, dict[str, Any]]:
+    """Return the vector rows of a document's chunks with new filter fields and the vectors they have."""
+    chunks = context.stores.chunks
+    rows = await chunks.get_by_ids(row.chunks_list)
+    vectors = await chunks.get_vectors_by_ids(row.chunks_list)
+    found = {
+        chunk_id: {**stored, "vector": vectors[chunk_id]}
+        for chunk_id, stored in zip(row.chunks_list, rows, strict=True)
+        if stored is not None and chunk_id in vectors
+    }
+    stamp_chunk_filter_metadata(found, row.metadata)
+    return found

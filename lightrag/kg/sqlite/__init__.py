@@ -1,0 +1,1 @@
+"""The embedded default: all five stores of a workspace in one SQLite file."""

@@ -1,0 +1,257 @@
+"""Document status in SQLite: what is searched for is a column, the rest of a row is JSON."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from lightrag.contracts.doc_status import BaseDocStatusStorage, DocProcessingStatus, DocStatus
+from lightrag.contracts.kv import Record
+from lightrag.exceptions import InputError
+from lightrag.kg.sqlite import schema
+from lightrag.kg.sqlite.filter_columns import COLUMN_NAMES, split
+from lightrag.kg.sqlite.store import SQLiteStore
+from lightrag.kg.sqlite.texts import check_ids, check_text, decode_object, encode_json, json_list
+from lightrag.query_filters import normal_form
+
+_TEXT_COLUMNS = ("status", "created_at", "updated_at", "file_path", "track_id", "content_hash")
+_READ = f"{', '.join(_TEXT_COLUMNS)}, fields"
+_COLUMNS = ("key", *_TEXT_COLUMNS, "refused", *COLUMN_NAMES, "fields")
+
+_SORT_COLUMNS = {"created_at": "created_at", "updated_at": "updated_at", "id": "key", "file_path": "file_path"}
+_DIRECTIONS = ("asc", "desc")
+_MAX_PAGE_SIZE = 200
+
+
+@dataclass(kw_only=True, eq=False)
+class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
+    """Rows of :class:`~lightrag.contracts.doc_status.DocProcessingStatus`."""
+
+    @property
+    def _table(self) -> str:
+        return schema.table_name("status", self.namespace)
+
+    def _tables(self) -> schema.Statements:
+        return schema.doc_status_tables(self._table)
+
+    def _delete_all(self, connection: sqlite3.Connection) -> None:
+        connection.execute(f"DELETE FROM {self._table}")
+
+    # --- as a key-value store ----------------------------------------------------------------------------------
+
+    async def get_by_id(self, id: str) -> Record | None:
+        """Return the row, or ``None`` when there is none."""
+        return (await self.get_by_ids([id]))[0]
+
+    async def get_by_ids(self, ids: Sequence[str]) -> list[Record | None]:
+        """Return the rows in the order of ``ids``, ``None`` where there is none."""
+        found: list[Record | None] = [None] * len(ids)
+        if not ids:
+            return found
+        columns = ", ".join(f"t.{name}" for name in (*_TEXT_COLUMNS, "fields"))
+        statement = f"SELECT j.key, {columns} FROM json_each(?) AS j CROSS JOIN {self._table} AS t ON t.key = j.value"
+        for position, *columns_read in await self._rows(statement, (json_list(ids),), rows=len(ids)):
+            found[position] = _record(columns_read)
+        return found
+
+    async def filter_keys(self, keys: set[str]) -> set[str]:
+        """Return those of ``keys`` that are not stored."""
+        if not keys:
+            return set()
+        statement = f"SELECT t.key FROM json_each(?) AS j CROSS JOIN {self._table} AS t ON t.key = j.value"
+        rows = await self._rows(statement, (json_list(list(keys)),), rows=len(keys))
+        return keys - {key for (key,) in rows}
+
+    async def upsert(self, data: Mapping[str, Record]) -> None:
+        """Insert or replace rows; a row that does not change is not written.
+
+        Raises:
+            InputError: A key or value cannot be stored.
+            StorageFullError: The disk is full. Nothing of ``data`` was stored.
+        """
+        if not data:
+            return
+        check_ids(data)
+        rows = [_values(key, record) for key, record in data.items()]
+        statement = self._upsert_statement()
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.executemany(statement, rows)
+
+        await self.database.write(write)
+
+    async def update_doc_status_fields(self, updates: Mapping[str, Mapping[str, Any]]) -> None:
+        """Replace only the given fields of existing rows and set ``updated_at`` unless it is given."""
+        if not updates:
+            return
+        now = datetime.now(UTC).isoformat(timespec="microseconds")
+        changes = {key: {"updated_at": now, **fields} for key, fields in updates.items()}
+        for key, fields in changes.items():
+            encode_json(fields, key)
+        select = f"SELECT {_READ} FROM {self._table} WHERE key = ?"
+        statement = self._upsert_statement()
+
+        def write(connection: sqlite3.Connection) -> None:
+            for key, fields in changes.items():
+                row = connection.execute(select, (key,)).fetchone()
+                if row is not None:
+                    connection.execute(statement, _values(key, {**_record(row), **fields}))
+
+        await self.database.write(write)
+
+    async def delete(self, ids: Sequence[str]) -> None:
+        """Delete rows; unknown ids are passed over."""
+        if not ids:
+            return
+        statement = f"DELETE FROM {self._table} WHERE key IN (SELECT value FROM json_each(?))"
+        wanted = (json_list(ids),)
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute(statement, wanted)
+
+        await self.database.write(write)
+
+    async def is_empty(self) -> bool:
+        """Tell whether there is no row."""
+        return not await self._rows(f"SELECT 1 FROM {self._table} LIMIT 1", ())
+
+    async def scan(self, *, after: str = "", limit: int = 500) -> list[tuple[str, Record]]:
+        """Return up to ``limit`` rows whose key sorts after ``after``, by key."""
+        statement = f"SELECT key, {_READ} FROM {self._table} WHERE key > ? ORDER BY key LIMIT ?"
+        rows = await self._rows(statement, (after, limit), rows=limit)
+        return [(key, _record(columns)) for key, *columns in rows]
+
+    # --- by state, call, path and content ----------------------------------------------------------------------
+
+    async def get_status_counts(self) -> dict[str, int]:
+        """Return the number of rows per state, states without rows left out."""
+        rows = await self._rows(f"SELECT status, count(*) FROM {self._table} GROUP BY status", ())
+        return {status: count for status, count in rows if status}
+
+    async def get_docs_by_statuses(self, statuses: Sequence[DocStatus]) -> dict[str, DocProcessingStatus]:
+        """Return all rows in any of the states, oldest first."""
+        return dict(await self._by_statuses(statuses, limit=-1, after=None))
+
+    async def get_docs_by_statuses_page(
+        self, statuses: Sequence[DocStatus], *, limit: int = 500, after: tuple[str, str] | None = None
+    ) -> list[tuple[str, DocProcessingStatus]]:
+        """Return up to ``limit`` rows, oldest first, after the position ``(created_at, id)``."""
+        return await self._by_statuses(statuses, limit=max(limit, 0), after=after)
+
+    async def get_docs_by_track_id(self, track_id: str) -> dict[str, DocProcessingStatus]:
+        """Return the rows that one call enqueued."""
+        statement = f"SELECT key, {_READ} FROM {self._table} WHERE track_id = ? ORDER BY created_at, key"
+        return dict(await self._documents(statement, (track_id,), rows=1000))
+
+    async def get_docs_paginated(
+        self,
+        status_filter: DocStatus | None = None,
+        status_filters: Sequence[DocStatus] | None = None,
+        page: int = 1,
+        page_size: int = 50,
+        sort_field: str = "updated_at",
+        sort_direction: str = "desc",
+    ) -> tuple[list[tuple[str, DocProcessingStatus]], int]:
+        """Return one page and the total; no states at all match nothing."""
+        if sort_field not in _SORT_COLUMNS:
+            raise InputError(f"sort_field {sort_field!r} must be one of {', '.join(_SORT_COLUMNS)}")
+        if sort_direction not in _DIRECTIONS:
+            raise InputError(f"sort_direction {sort_direction!r} must be one of {', '.join(_DIRECTIONS)}")
+        if page < 1:
+            raise InputError(f"page {page!r} must be 1 or more")
+        if not 1 <= page_size <= _MAX_PAGE_SIZE:
+            raise InputError(f"page_size {page_size!r} must be 1 to {_MAX_PAGE_SIZE}")
+        if status_filters is None and status_filter is not None:
+            status_filters = [status_filter]
+        condition = ""
+        values: tuple[str, ...] = ()
+        if status_filters is not None:
+            condition, values = "WHERE status IN (SELECT value FROM json_each(?))", (_states(status_filters),)
+        column, direction = _SORT_COLUMNS[sort_field], sort_direction.upper()
+        statement = (
+            f"SELECT key, {_READ} FROM {self._table} {condition} "
+            f"ORDER BY {column} {direction}, key {direction} LIMIT ? OFFSET ?"
+        )
+        documents = await self._documents(statement, (*values, page_size, (page - 1) * page_size), rows=1000)
+        total = await self._rows(f"SELECT count(*) FROM {self._table} {condition}", values)
+        return documents, int(total[0][0])
+
+    async def get_doc_by_file_path(self, file_path: str) -> tuple[str, DocProcessingStatus] | None:
+        """Return the document of a source path, the oldest if there are several; never a refused attempt."""
+        return await self._first("file_path = ?", (file_path,)) if file_path else None
+
+    async def get_doc_by_content_hash(
+        self, content_hash: str, *, exclude_doc_id: str | None = None
+    ) -> tuple[str, DocProcessingStatus] | None:
+        """Return a document with that content, the oldest if there are several; never a refused attempt."""
+        if not content_hash:
+            return None
+        return await self._first("content_hash = ? AND key IS NOT ?", (content_hash, exclude_doc_id))
+
+    async def _first(self, condition: str, values: tuple[Any, ...]) -> tuple[str, DocProcessingStatus] | None:
+        statement = (
+            f"SELECT key, {_READ} FROM {self._table} WHERE {condition} AND NOT refused ORDER BY created_at, key LIMIT 1"
+        )
+        documents = await self._documents(statement, values)
+        return documents[0] if documents else None
+
+    async def _by_statuses(
+        self, statuses: Sequence[DocStatus], *, limit: int, after: tuple[str, str] | None
+    ) -> list[tuple[str, DocProcessingStatus]]:
+        condition = "" if after is None else "AND (created_at, key) > (?, ?) "
+        statement = (
+            f"SELECT key, {_READ} FROM {self._table} WHERE status IN (SELECT value FROM json_each(?)) {condition}"
+            "ORDER BY created_at, key LIMIT ?"
+        )
+        return await self._documents(statement, (_states(statuses), *(after or ()), limit), rows=1000)
+
+    async def _documents(
+        self, statement: str, values: tuple[Any, ...], *, rows: int = 1
+    ) -> list[tuple[str, DocProcessingStatus]]:
+        found = await self._rows(statement, values, rows=rows)
+        return [(key, DocProcessingStatus.from_row(_record(columns))) for key, *columns in found]
+
+    async def _rows(self, statement: str, values: tuple[Any, ...], *, rows: int = 1) -> list[tuple[Any, ...]]:
+        return await self.database.read(lambda c: c.execute(statement, values).fetchall(), rows=rows)
+
+    def _upsert_statement(self) -> str:
+        changed = _COLUMNS[1:]
+        return (
+            f"INSERT INTO {self._table} ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))}) "
+            f"ON CONFLICT (key) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in changed)} "
+            f"WHERE ({', '.join(changed)}) IS NOT ({', '.join(f'excluded.{name}' for name in changed)})"
+        )
+
+
+def _states(statuses: Sequence[DocStatus]) -> str:
+    return json_list([DocStatus(status).value for status in statuses])
+
+
+def _values(key: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the values of all columns; what is no text, or an empty one, stays in the JSON as it is."""
+    fields = dict(record)
+    texts: list[str] = []
+    for name in _TEXT_COLUMNS:
+        value = fields.get(name)
+        if isinstance(value, str) and value:
+            del fields[name]
+            check_text(value, key)
+            texts.append(str(value))
+        else:
+            texts.append("")
+    metadata = fields.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    refused = key.startswith("dup-") or bool(metadata.get("is_duplicate"))
+    columns, _ = split(normal_form(metadata, doc_id=key))
+    return (key, *texts, int(refused), *columns, encode_json(fields, key))
+
+
+def _record(columns: Sequence[Any]) -> Record:
+    record = decode_object(columns[-1])
+    for name, value in zip(_TEXT_COLUMNS, columns, strict=False):
+        if value:
+            record[name] = value
+    return record

@@ -1,0 +1,1 @@
+"""Turning files into text; one file per kind."""

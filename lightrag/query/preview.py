@@ -1,0 +1,67 @@
+"""What a filter would match, without asking a question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lightrag.context import EngineContext
+from lightrag.query_filters import VectorQueryFilter, facts_match_filter
+
+# Documents that a preview names.
+MAX_EXAMPLES = 10
+
+
+@dataclass(frozen=True)
+class FilterPreview:
+    """How much of a corpus a filter leaves.
+
+    Attributes:
+        active: Whether there is a filter at all.
+        eligible_documents: Processed documents that it accepts.
+        total_documents: All processed documents.
+        eligible_chunks: Chunks of the eligible documents.
+        examples: A few of them, newest first: ``doc_id``, ``file_path``, ``start_date``, ``end_date``, ``tags``.
+    """
+
+    active: bool
+    eligible_documents: int
+    total_documents: int
+    eligible_chunks: int
+    examples: list[dict[str, Any]] = field(default_factory=list)
+
+
+async def preview(context: EngineContext, filter: VectorQueryFilter | None) -> FilterPreview:
+    """Count the documents and chunks that a filter accepts, and name a few.
+
+    Args:
+        context: The workspace.
+        filter: The effective filter; ``None`` for none.
+    """
+    doc_status = context.stores.doc_status
+    facts = await doc_status.all_facts()
+    eligible = [
+        doc_id for doc_id, item in facts.items() if filter is None or facts_match_filter(item, filter, doc_id=doc_id)
+    ]
+    rows = await doc_status.get_by_ids(eligible)
+    chunks = sum(int((row or {}).get("chunks_count") or 0) for row in rows)
+    newest = list(zip(eligible, rows, strict=True))[-MAX_EXAMPLES:][::-1]
+    return FilterPreview(
+        active=filter is not None,
+        eligible_documents=len(eligible),
+        total_documents=len(facts),
+        eligible_chunks=chunks,
+        examples=[_example(doc_id, row or {}) for doc_id, row in newest],
+    )
+
+
+def _example(doc_id: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = row.get("metadata") or {}
+    return {
+        "doc_id": doc_id,
+        "file_path": row.get("file_path") or "",
+        "start_date": metadata.get("user_start_date"),
+        "end_date": metadata.get("user_end_date"),
+        "tags": list(metadata.get("user_tags") or []),
+    }

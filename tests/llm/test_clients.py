@@ -1,0 +1,56 @@
+"""Clients are shared, replaced and closed at the right moment."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from lightrag.runtime.clients import ClientPool, close_idle_clients
+
+
+@dataclass(eq=False)
+class FakeClient:
+    settings: str
+    closed: bool = False
+
+
+async def close(client: FakeClient) -> None:
+    client.closed = True
+
+
+async def test_equal_settings_share_a_client() -> None:
+    pool = ClientPool(FakeClient, close)
+    async with pool.lease("a") as first, pool.lease("a") as second, pool.lease("b") as other:
+        assert first is second
+        assert other is not first
+    async with pool.lease("a") as again:
+        assert again is first
+    assert not first.closed
+
+
+async def test_a_client_in_use_is_closed_by_its_last_user() -> None:
+    pool = ClientPool(FakeClient, close)
+    async with pool.lease("a") as client:
+        async with pool.lease("a"):
+            async with pool.lease("idle") as idle:
+                pass
+            await close_idle_clients()
+            assert idle.closed
+            async with pool.lease("a") as replaced:
+                assert replaced is not client
+        assert not client.closed
+    assert client.closed
+    assert not replaced.closed
+
+
+def test_every_event_loop_has_its_own() -> None:
+    pool = ClientPool(FakeClient, close)
+    seen = []
+
+    async def use() -> None:
+        async with pool.lease("a") as client:
+            seen.append(client)
+
+    asyncio.run(use())
+    asyncio.run(use())
+    assert seen[0] is not seen[1]
