@@ -14,10 +14,10 @@ from lightrag.settings import Settings
 from lightrag.stores import open_stores
 
 if TYPE_CHECKING:
-    from lightrag.lightrag import LightRAG
+    from lightrag.engine.fields import EngineFields
 
 
-async def assemble(engine: LightRAG, settings: Settings, state: PipelineState) -> EngineContext:
+async def assemble(engine: EngineFields, settings: Settings, state: PipelineState) -> EngineContext:
     """Open a workspace.
 
     Raises:
@@ -45,7 +45,7 @@ async def assemble(engine: LightRAG, settings: Settings, state: PipelineState) -
     )
 
 
-def build_models(engine: LightRAG, settings: Settings) -> ModelSet:
+def build_models(engine: EngineFields, settings: Settings) -> ModelSet:
     """Bound the user's models and give each its role."""
     assert engine.llm_model_func is not None
     assert engine.embedding_func is not None
@@ -84,7 +84,7 @@ def build_models(engine: LightRAG, settings: Settings) -> ModelSet:
     )
 
 
-def model_identity(engine: LightRAG) -> str:
+def model_identity(engine: EngineFields) -> str:
     """Return what tells one language model from another in cache keys: name, host and function."""
     func: Any = engine.llm_model_func
     host = engine.llm_model_kwargs.get("base_url") or engine.llm_model_kwargs.get("host") or ""

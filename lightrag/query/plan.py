@@ -108,7 +108,6 @@ def make_plan(settings: Settings, query: str, param: QueryParam, system_prompt: 
         raise QueryValidationError(f"system_prompt is {type(system_prompt).__name__}; expected a text or None")
     _check_history(param.conversation_history)
     scope = _scope(settings, param)
-    filter = build_vector_query_filter(param, scope_tag=scope)
     return QueryPlan(
         query=query.strip(),
         mode=param.mode,
@@ -120,7 +119,7 @@ def make_plan(settings: Settings, query: str, param: QueryParam, system_prompt: 
         response_type=param.response_type or DEFAULT_RESPONSE_TYPE,
         user_prompt=_user_prompt(settings, param),
         system_prompt=system_prompt,
-        filter=filter,
+        filter=build_vector_query_filter(param, scope_tag=scope),
         scope=scope,
         partition=scope or "" if settings.enable_kg_scope_materialization else None,
     )
@@ -174,3 +173,13 @@ def _scope(settings: Settings, param: QueryParam) -> str | None:
         param.required_tags, settings.scope_tag_prefixes, forbidden_tags=param.forbidden_tags
     )
     return resolved.kg_scope_tag
+
+
+def effective_filter(settings: Settings, param: QueryParam) -> VectorQueryFilter | None:
+    """Return the filter that a query with these parameters has; ``None`` when none is active.
+
+    Raises:
+        FilterSyntaxError: A filter is malformed.
+        ScopeError: More than one scope is asked for, or a scope tag is not usable.
+    """
+    return build_vector_query_filter(param, scope_tag=_scope(settings, param))

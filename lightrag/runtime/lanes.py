@@ -50,7 +50,7 @@ class Lane:
         """
         if self._closed:
             raise self._closed_error()
-        if self.running < self.limit:
+        if self.running < self.limit and not self._waiting:
             self.running += 1
             return
         turn = asyncio.get_running_loop().create_future()

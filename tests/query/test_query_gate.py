@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from lightrag.contracts.evidence import EvidenceSource, ObjectKind
+from lightrag.contracts.evidence import BaseEvidenceStorage, EvidenceSource, ObjectKind
 from lightrag.contracts.graph import NodePair, Properties
 from lightrag.contracts.query import QueryParam
 from lightrag.contracts.vector import Row
@@ -26,7 +26,8 @@ class RefusingGate(Gate):
 
     active = True
 
-    def __init__(self, document: str, entity: str) -> None:
+    def __init__(self, evidence: BaseEvidenceStorage, document: str, entity: str) -> None:
+        super().__init__(evidence)
         self.document = document
         self.entity = entity
         self.fetched: list[int] = []
@@ -51,9 +52,10 @@ class RefusingGate(Gate):
     async def admit_relations(self, candidates: list[NodePair], page: Page[NodePair] | None = None) -> list[NodePair]:
         return await self._fill(candidates, page, lambda pair: self.entity not in pair)
 
-    async def admit_sources(
-        self, kind: ObjectKind, sources: dict[str, list[EvidenceSource]]
+    async def sources_of_objects(
+        self, kind: ObjectKind, object_ids: Sequence[str], limit: int | None
     ) -> dict[str, list[EvidenceSource]]:
+        sources = await super().sources_of_objects(kind, object_ids, None)
         return {key: [row for row in rows if row.document_id != self.document] for key, rows in sources.items()}
 
     async def describe(
@@ -65,7 +67,7 @@ class RefusingGate(Gate):
 @pytest.mark.parametrize("mode", ["local", "global", "hybrid", "mix", "naive"])
 async def test_what_the_gate_refuses_is_nowhere(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = await archive()
-    gate = RefusingGate("doc-1", "Coal")
+    gate = RefusingGate(engine.context.stores.evidence, "doc-1", "Coal")
     monkeypatch.setattr(modes, "open_gate", lambda context, plan: gate)
     result = await run_query(engine.context, QUESTION, QueryParam(mode=mode, only_need_context=True, **KEYS))
     assert result.chunks
@@ -80,7 +82,7 @@ async def test_what_the_gate_refuses_is_nowhere(mode: str, monkeypatch: pytest.M
 
 async def test_a_page_is_filled_from_further_down(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = await archive(floor=-1.0)
-    gate = RefusingGate("doc-1", "")
+    gate = RefusingGate(engine.context.stores.evidence, "doc-1", "")
     monkeypatch.setattr(modes, "open_gate", lambda context, plan: gate)
     result = await run_query(engine.context, QUESTION, QueryParam(mode="naive", chunk_top_k=2), data_only=True)
     assert len(result.chunks) == 2
@@ -89,8 +91,8 @@ async def test_a_page_is_filled_from_further_down(monkeypatch: pytest.MonkeyPatc
 
 async def test_the_store_hears_what_the_gate_says(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = await archive()
-    gate = RefusingGate("doc-1", "")
-    gate.search_options = lambda: {"metadata_filter": "the filter"}
+    gate = RefusingGate(engine.context.stores.evidence, "doc-1", "")
+    gate.search_options = lambda store: {"metadata_filter": "the filter"}
     monkeypatch.setattr(modes, "open_gate", lambda context, plan: gate)
     heard: list[Any] = []
 
@@ -110,15 +112,16 @@ async def test_the_store_hears_what_the_gate_says(monkeypatch: pytest.MonkeyPatc
 
 
 async def test_the_open_gate_returns_the_very_same_objects() -> None:
-    gate = Gate()
+    engine = await archive()
+    stores = engine.context.stores
+    gate = Gate(stores.evidence)
     rows: list[Row] = [{"id": "a"}]
     ids, pairs = ["a"], [("a", "b")]
-    sources = {"a": [EvidenceSource("chunk", "doc", "path")]}
     objects: list[tuple[str, Properties]] = [("a", {})]
     assert await gate.admit_chunks(rows) is rows
     assert await gate.admit_entities(ids) is ids
     assert await gate.admit_relations(pairs) is pairs
-    assert await gate.admit_sources(ObjectKind.ENTITY, sources) is sources
     assert await gate.describe(ObjectKind.ENTITY, objects) is objects
-    assert gate.search_options() == {}
+    assert gate.search_options(stores.chunks) == {}
+    assert await gate.report() is None
     assert not gate.active

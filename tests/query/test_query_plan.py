@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lightrag.contracts.query import QueryParam
-from lightrag.exceptions import FilterSyntaxError, QueryValidationError, UnsupportedFilterError
+from lightrag.exceptions import FilterSyntaxError, QueryValidationError
 from lightrag.query.plan import make_plan
 from lightrag.settings import load_settings
 
@@ -79,8 +79,9 @@ def test_user_prompt_has_the_prefix() -> None:
     ],
 )
 def test_an_active_filter_is_never_ignored(fields: dict[str, Any]) -> None:
-    with pytest.raises(UnsupportedFilterError):
-        make_plan(SETTINGS, "coal", QueryParam(**fields))
+    plan = make_plan(SETTINGS, "coal", QueryParam(**fields))
+    assert plan.filter is not None
+    assert plan.filter.is_active
 
 
 def test_a_malformed_filter_is_an_error() -> None:

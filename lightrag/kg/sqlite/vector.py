@@ -163,7 +163,8 @@ class SQLiteVectorDBStorage(SQLiteStore, BaseVectorStorage):
         import numpy as np
 
         target = np.asarray(vector, dtype=np.float64)
-        self._space.check_vectors(target[None, :] if target.ndim == 1 else target, "the query")
+        # As a table of one row; any other shape then has another width or too many dimensions.
+        self._space.check_vectors(target[None, ...], "the query")
         unit: NDArray[np.float32] = normalised(target[None, :])[0]
         return unit
 
