@@ -48,9 +48,7 @@ def build_engine(bindings: BindingSettings, **fields: Any) -> LightRAG:
         **{
             "llm_model_func": create_llm(
                 bindings.llm_binding,
-                _endpoint(
-                    model, bindings.llm_binding_host, bindings.llm_binding_api_key, settings.default_llm_timeout
-                ),
+                _endpoint(model, bindings.llm_binding_host, bindings.llm_binding_api_key, settings.default_llm_timeout),
             ),
             "llm_model_name": model,
             "embedding_func": _embedding(bindings, settings.default_embedding_timeout),
@@ -66,7 +64,10 @@ def _embedding(bindings: BindingSettings, timeout: float) -> EmbeddingFunc:
             f"EMBEDDING_MODEL is empty; the binding {bindings.embedding_binding!r} needs the name of a model"
         )
     endpoint = _endpoint(
-        bindings.embedding_model or OFFLINE, bindings.embedding_binding_host, bindings.embedding_binding_api_key, timeout
+        bindings.embedding_model or OFFLINE,
+        bindings.embedding_binding_host,
+        bindings.embedding_binding_api_key,
+        timeout,
     )
     attributes = EmbeddingAttributes(
         embedding_dim=bindings.embedding_dim,

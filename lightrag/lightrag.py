@@ -73,6 +73,7 @@ class LightRAG(EngineFields, DocumentMethods, QueryMethods, GraphMethods, SyncTw
         """Flush and close the stores. Idempotent."""
         context, self._context = self._context, None
         if context is not None:
+            await context.models.shutdown()
             await context.cache.flush()
             await context.stores.finalize()
 

@@ -1,4 +1,4 @@
-"""Settings of the server and of the models that programs start with, read as :mod:`lightrag.settings` reads the engine's.
+"""Settings of the server and of the models that programs start with, read like those of the engine.
 
 Nothing is read at import. Secrets are left out of every ``repr``.
 """
@@ -35,7 +35,9 @@ class NetworkSettings(BaseSettings):
         ["*"], description="Web pages that may call the server, separated by commas; * for all."
     )
     max_request_body_bytes: int = Field(
-        MEBIBYTE, ge=0, description="Largest body of an ordinary request, bytes; 0 lifts all limits but MAX_UPLOAD_SIZE."
+        MEBIBYTE,
+        ge=0,
+        description="Largest body of an ordinary request, bytes; 0 lifts all limits but MAX_UPLOAD_SIZE.",
     )
     max_upload_size: int = Field(100 * MEBIBYTE, ge=1, description="Largest uploaded file, bytes.")
     max_texts_per_request: int = Field(0, ge=0, description="Texts in one request at the most; 0 for no limit.")

@@ -10,7 +10,8 @@ from lightrag.api.schemas.documents import DeleteDocumentsRequest, PaginatedRequ
 from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.exceptions import PipelineBusyError, StorageError
 from lightrag.ingest.state import pipeline_state
-from lightrag.query_filters import build_vector_query_filter, document_matches_filter
+from lightrag.query.plan import effective_filter
+from lightrag.query_filters import document_matches_filter
 
 if TYPE_CHECKING:
     from lightrag.api.files import InputFolder
@@ -26,7 +27,7 @@ async def list_documents(engine: LightRAG, request: PaginatedRequest) -> Listed:
 
     Without a filter the store does all of it. With one every row is read, as the number of pages depends on each.
     """
-    limit = build_vector_query_filter(request)
+    limit = effective_filter(engine.context.settings, request.filter_param())
     if limit is None:
         found: Listed = await engine.doc_status.get_docs_paginated(
             status_filter=request.status_filter,

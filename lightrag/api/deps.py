@@ -32,11 +32,11 @@ async def server_state(request: Request) -> ServerState:
 
 
 State = Annotated[ServerState, Depends(server_state)]
+_KeyHeader = Annotated[str | None, Security(_key_scheme)]
+_TokenHeader = Annotated[object, Security(_token_scheme)]
 
 
-async def authenticated(
-    request: Request, state: State, _key: Annotated[str | None, Security(_key_scheme)], _token: Annotated[object, Security(_token_scheme)]
-) -> Caller:  # fmt: skip
+async def authenticated(request: Request, state: State, _key: _KeyHeader, _token: _TokenHeader) -> Caller:
     """Return who sends the request.
 
     Raises:
@@ -45,9 +45,7 @@ async def authenticated(
     return state.access.decide(request)
 
 
-async def verified(
-    request: Request, state: State, _key: Annotated[str | None, Security(_key_scheme)], _token: Annotated[object, Security(_token_scheme)]
-) -> Caller:  # fmt: skip
+async def verified(request: Request, state: State, _key: _KeyHeader, _token: _TokenHeader) -> Caller:
     """As :func:`authenticated`, on open paths too."""
     return state.access.decide(request, heed_open_paths=False)
 

@@ -108,9 +108,7 @@ def error_response(
         status = 400
         body |= {"status": "failure", "message": f"Validation error: {text}", "data": {}, "metadata": {}}
     # Escaped, since a message may repeat half a surrogate pair that somebody sent.
-    return Response(
-        json.dumps(body, default=str), status_code=status, headers=headers, media_type="application/json"
-    )
+    return Response(json.dumps(body, default=str), status_code=status, headers=headers, media_type="application/json")
 
 
 def internal_error() -> tuple[str, str]:

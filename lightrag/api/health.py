@@ -10,7 +10,7 @@ from lightrag.api import API_VERSION
 from lightrag.api.state import ServerState
 from lightrag.api.version import core_version
 
-_MODEL_ROLES = ("extract", "keyword", "query", "vlm")
+_MODEL_ROLES = ("extract", "keyword", "query")
 
 
 def server_face(state: ServerState) -> dict[str, Any]:
@@ -93,7 +93,9 @@ def _configuration(state: ServerState) -> dict[str, Any]:
         "embedding_func_max_async": engine.embedding_func_max_async,
         "embedding_batch_num": engine.embedding_batch_num,
         "embedding_timeout": engine.default_embedding_timeout,
-        "role_llm_config": {role: {"binding": server.llm_binding, "model": engine.llm_model_name} for role in _MODEL_ROLES[:3]},
+        "role_llm_config": {
+            role: {"binding": server.llm_binding, "model": engine.llm_model_name} for role in _MODEL_ROLES
+        },
         "parser_routing": "",
         "mineru": {},
         "docling": {},

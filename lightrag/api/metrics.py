@@ -54,9 +54,7 @@ class Metrics:
             "lightrag_query_seconds", "Time until the context or the whole answer was there, seconds.",
             ["mode", "filtered", "outcome"], registry=self.registry, buckets=_SECONDS,
         )  # fmt: skip
-        self.documents = Gauge(
-            "lightrag_documents", "Documents stored, by state.", ["status"], registry=self.registry
-        )
+        self.documents = Gauge("lightrag_documents", "Documents stored, by state.", ["status"], registry=self.registry)
         self.pipeline_busy = Gauge(
             "lightrag_pipeline_busy", "Whether documents are being processed.", registry=self.registry
         )

@@ -72,9 +72,10 @@ class RequestBoundary:
 
         try:
             await self.app(scope, receive, send_named)
-        except Exception as error:  # noqa: BLE001 - the request's boundary: one request never ends the server
+        except Exception:
+            # The request's boundary: one request never ends the server.
             error_id, text = internal_error()
-            logger.error("error_id %s", error_id, exc_info=error)
+            logger.exception("error_id %s", error_id)
             if not status:
                 await error_response(500, text, "internal_error", path=route_path(scope))(scope, receive, send_named)
         finally:
@@ -90,7 +91,12 @@ class RequestBoundary:
             route_path(scope),
             status,
             seconds * 1000,
-            extra={"method": scope["method"], "path": route_path(scope), "status": status, "seconds": round(seconds, 4)},
+            extra={
+                "method": scope["method"],
+                "path": route_path(scope),
+                "status": status,
+                "seconds": round(seconds, 4),
+            },
         )
 
 

@@ -31,7 +31,7 @@ ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 DESCRIPTION = """\
-Answers questions from documents and the graph of what they tell, with every question limited as wished by dates, tags and
+Answers questions from documents and the graph of what they tell. Every question can be limited by dates, tags and
 sources of the documents.
 
 * `POST /documents/upload`, `/documents/text`: store documents, with metadata.

@@ -7,6 +7,7 @@ import json
 import logging
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from lightrag.contracts.doc_status import DocStatus
 from lightrag.exceptions import FilterSyntaxError, LightRAGError
 from lightrag.ingest.documents import new_track_id, normalize_source_path
+from lightrag.kg_scopes import check_scope_tags
 from lightrag.parser.registry import is_supported
 from lightrag.query_filters import DocumentMetadata
 
@@ -140,7 +142,7 @@ class Scans:
 
     async def _claim(self, scan: Scan, file: FoundFile) -> str:
         try:
-            metadata = await asyncio.to_thread(described_by_sidecar, file)
+            metadata = await asyncio.to_thread(described_by_sidecar, file, self._engine.scope_tag_prefixes)
             admitted = await self._engine.apipeline_enqueue_documents(
                 [str(file.path)],
                 file_paths=[file.name],
@@ -159,23 +161,30 @@ class Scans:
         return "claimed_new"
 
 
-def described_by_sidecar(file: FoundFile) -> DocumentMetadata:
+def described_by_sidecar(file: FoundFile, scope_prefixes: Sequence[str] = ()) -> DocumentMetadata:
     """Return the metadata of a scanned file: what stands in ``NAME.meta.json``, then path and time of the file.
+
+    Args:
+        file: The file.
+        scope_prefixes: Prefixes of tags that name scopes.
 
     Raises:
         FilterSyntaxError: The metadata file is not valid; the message names it.
     """
-    given: dict[str, Any] = {}
+    metadata = DocumentMetadata()
     sidecar = file.sidecar
     if sidecar.is_file() and not sidecar.is_symlink():
         try:
             if sidecar.stat().st_size > _LARGEST_SIDECAR:
                 raise FilterSyntaxError(f"it is larger than {_LARGEST_SIDECAR} bytes")
-            given = DocumentMetadata.coerce(json.loads(sidecar.read_text(encoding="utf-8"))).model_dump(
-                exclude_defaults=True
-            )
+            metadata = DocumentMetadata.coerce(json.loads(sidecar.read_text(encoding="utf-8")))
+            check_scope_tags(metadata, scope_prefixes)
         except (OSError, ValueError, RecursionError) as error:
             raise FilterSyntaxError(f"metadata file {sidecar.name!r}: {error}") from error
-    given.setdefault("modified_at", datetime.fromtimestamp(file.modified_at, UTC))
-    given.setdefault("source_path", normalize_source_path(file.name))
-    return DocumentMetadata.coerce(given)
+    of_file = {
+        "modified_at": datetime.fromtimestamp(file.modified_at, UTC),
+        "source_path": normalize_source_path(file.name),
+    }
+    return metadata.model_copy(
+        update={name: value for name, value in of_file.items() if getattr(metadata, name) is None}
+    )

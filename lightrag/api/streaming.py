@@ -23,14 +23,18 @@ class NDJSONResponse(Response):
 
     media_type = "application/x-ndjson"
 
-    def __init__(self, lines: AsyncGenerator[Line, None], background: BackgroundTask | None = None) -> None:
+    def __init__(
+        self, lines: AsyncGenerator[Line, None], status_code: int = 200, background: BackgroundTask | None = None
+    ) -> None:
         """Stream lines.
 
         Args:
             lines: Where they come from.
+            status_code: HTTP status.
             background: Run after the last one.
         """
-        super().__init__(headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}, background=background)
+        headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+        super().__init__(status_code=status_code, headers=headers, background=background)
         del self.headers["content-length"]
         self.lines = lines
 

@@ -69,9 +69,7 @@ class Tokens:
     def read(self, token: str) -> TokenClaims | None:
         """Return what a token says; ``None`` when it is forged, malformed or expired."""
         try:
-            claims = jwt.decode(
-                token, self._key, algorithms=[self._algorithm], options={"require": ["exp", "sub"]}
-            )
+            claims = jwt.decode(token, self._key, algorithms=[self._algorithm], options={"require": ["exp", "sub"]})
         except (jwt.InvalidTokenError, UnicodeError):
             return None
         role: Role = "user" if claims.get("role") == "user" else "guest"

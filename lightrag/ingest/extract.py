@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from lightrag.constants import GRAPH_FIELD_SEP, UNKNOWN_ENTITY_TYPE
 from lightrag.context import EngineContext
 from lightrag.contracts.evidence import Evidence, ObjectKind, relation_key
-from lightrag.exceptions import LightRAGError, ModelError, ModelReplyError
+from lightrag.exceptions import ModelError, ModelReplyError
 from lightrag.ingest.replies import EntityMention, ExtractionReply, RelationMention, parse_extraction_reply
 from lightrag.ingest.work import Chunk, DocumentWork
 from lightrag.prompts.building import ExtractionPromptOptions, PromptPair, extraction_prompts, gleaning_prompt
@@ -90,9 +90,8 @@ async def _extract_numbered(
 ) -> _Mentions:
     try:
         return await _extract_chunk(context, options, chunk)
-    except Exception as error:
-        kind = "" if isinstance(error, LightRAGError) else f"{type(error).__name__}: "
-        raise ModelError(f"C[{chunk.order + 1}/{total}]: {chunk.chunk_id}: {kind}{error}") from error
+    except ModelError as error:
+        raise ModelError(f"C[{chunk.order + 1}/{total}]: {chunk.chunk_id}: {error}") from error
 
 
 async def _extract_chunk(context: EngineContext, options: ExtractionPromptOptions, chunk: Chunk) -> _Mentions:
@@ -139,9 +138,14 @@ async def _whole_reply(
     if cached is not None:
         return cached, parse_extraction_reply(cached)
     extra = {"response_format": {"type": "json_object"}} if options.use_json else {}
-    problem = ""
+    problem, text = "", ""
     for _ in range(_ATTEMPTS):
-        text = await model.text(prompts.user, system_prompt=prompts.system, history=history, **extra)
+        try:
+            text = await model.text(prompts.user, system_prompt=prompts.system, history=history, **extra)
+        except ModelReplyError as error:
+            # The binding itself saw that the reply ended at its length limit, or is none.
+            problem, text = f"cannot be used ({error})", ""
+            continue
         reply = parse_extraction_reply(text)
         if reply.complete and (reply.usable or history):
             if caching:

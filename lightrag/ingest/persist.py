@@ -108,10 +108,11 @@ async def _write(context: EngineContext, group: Sequence[DocumentWork], change: 
         )
         for work in group
     }
+    # Before the unit of work: replies that were paid for outlive its failure.
+    await context.cache.flush()
     async with stores.unit_of_work():
         await _write_chunks(context, group)
         await change.write(stores)
-        await context.cache.flush()
         await stores.mark_corpus_changed()
         await stores.doc_status.upsert({doc_id: row.to_row() for doc_id, row in rows.items()})
     for work in group:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from lightrag.prompts import PROMPTS
 from lightrag.prompts.building import AnswerPromptOptions, ContextBlocks, answer_system_prompt, context_text
 from lightrag.query.cache import answer_key, keep
 from lightrag.query.context import context_blocks
+from lightrag.runtime.model_errors import TruncatedReplyError
 from lightrag.runtime.model_set import PRIORITY_QUERY
 from lightrag.runtime.tokens import count_tokens
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from lightrag.query.plan import QueryPlan
     from lightrag.query.result import QueryResult
     from lightrag.query.state import QueryState
+
+logger = logging.getLogger("lightrag.query")
 
 _CONTEXT_SLOT = re.compile(r"\{(?:context_data|content_data)\}")
 _ANY_SLOT = re.compile(r"\{(response_type|user_prompt|context_data|content_data)\}")
@@ -159,7 +163,13 @@ async def _model_answer(state: QueryState, result: QueryResult, prompt: str) -> 
         await keep(state.context, key, text, prompt=plan.query)
 
     await state.tell("generating_response")
-    reply = await ask_model(state, prompt)
+    try:
+        reply = await ask_model(state, prompt)
+    except TruncatedReplyError as error:
+        # Half an answer is better than none to a person who waits, and is never served again.
+        logger.warning("the answer was cut off at the model's length limit")
+        _deliver(result, error.reply, stream=plan.param.stream)
+        return
     if isinstance(reply, str):
         await remember(reply)
         _deliver(result, reply, stream=plan.param.stream)

@@ -9,15 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from lightrag.contracts.evidence import BaseEvidenceStorage, EvidenceSource, ObjectKind
 from lightrag.contracts.graph import NodePair, Properties
 from lightrag.contracts.vector import BaseVectorStorage, Row
-
-if TYPE_CHECKING:
-    from lightrag.context import EngineContext
-    from lightrag.query.plan import QueryPlan
 
 T = TypeVar("T")
 
@@ -119,12 +115,3 @@ class Gate:
     async def report(self) -> FilterReport | None:
         """Return what the filter did; ``None`` where there is none."""
         return None
-
-
-def open_gate(context: EngineContext, plan: QueryPlan) -> Gate:
-    """Return the gate of a query."""
-    if plan.filter is None:
-        return Gate(context.stores.evidence)
-    from lightrag.query.filter_gate import FilterGate
-
-    return FilterGate(context, plan.filter)

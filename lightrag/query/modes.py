@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lightrag.contracts.query import QueryMode, QueryParam
 from lightrag.exceptions import InputError, UnsupportedFilterError
 from lightrag.query.answer import answer, answer_without_context, fail_text
-from lightrag.query.gate import open_gate
+from lightrag.query.open_gate import open_gate
 from lightrag.query.plan import make_plan
 from lightrag.query.present import present
 from lightrag.query.result import QueryResult, failed, no_results, to_answer, to_data, to_llm

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from lightrag.exceptions import ModelReplyError
+from lightrag.exceptions import ModelError, ModelReplyError
 
 if TYPE_CHECKING:
     from lightrag.context import EngineContext
@@ -52,7 +52,7 @@ async def rerank_chunks(context: EngineContext, query: str, chunks: list[FoundCh
     try:
         reply = await rerank(query=query, documents=documents, top_n=min(top_n, len(documents)))
         ranking = read_ranking(reply, len(documents))
-    except Exception as error:  # noqa: BLE001 - a function of the user, which may raise anything
+    except ModelError as error:
         if context not in _told_failing:
             _told_failing.add(context)
             logger.warning("rerank model failed, chunks keep the order of the search: %s", error)

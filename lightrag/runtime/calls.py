@@ -14,7 +14,7 @@ from types import EllipsisType
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, WeakSet, ref
 
-from lightrag.exceptions import InputError, ModelError
+from lightrag.exceptions import InputError, LightRAGError, ModelError
 from lightrag.runtime.lanes import Lane
 from lightrag.runtime.retries import RetryPolicy, retrying
 
@@ -102,7 +102,7 @@ class BoundedCalls:
 
         Raises:
             ModelTimeoutError: The last attempt gave no reply in time.
-            ModelError: The calls were shut down.
+            ModelError: The function failed, or the calls were shut down. What a user's function raises is the cause.
         """
         lane = self._lane()
         await lane.enter(_priority)
@@ -113,9 +113,13 @@ class BoundedCalls:
             succeeded = True
             if not hasattr(reply, "__aiter__"):
                 return reply
-            stream = BoundedStream(reply, lane, self._timeout, self._count)
+            stream = BoundedStream(reply, lane, self._timeout, self._count, self._name)
             self._streams.add(stream)
             return stream
+        except LightRAGError:
+            raise
+        except Exception as error:
+            raise _foreign(self._name, error) from error
         finally:
             if stream is None:
                 self._count(succeeded)
@@ -214,7 +218,12 @@ class BoundedStream(AsyncIterator[Any]):
     """
 
     def __init__(
-        self, source: AsyncIterable[Any], lane: Lane, timeout: float | None, count: Callable[[bool], None]
+        self,
+        source: AsyncIterable[Any],
+        lane: Lane,
+        timeout: float | None,
+        count: Callable[[bool], None],
+        name: str = "model",
     ) -> None:
         """Wrap a reply.
 
@@ -223,8 +232,10 @@ class BoundedStream(AsyncIterator[Any]):
             lane: Holds the slot.
             timeout: Seconds that the next piece may take; ``None`` for no limit.
             count: Told once whether the stream was read to its end.
+            name: Names the function in messages.
         """
         self.lane = lane
+        self._name = name
         self._source = source
         self._pieces = aiter(source)
         self._timeout = timeout
@@ -243,6 +254,10 @@ class BoundedStream(AsyncIterator[Any]):
         except StopAsyncIteration:
             ended = True
             raise
+        except LightRAGError:
+            raise
+        except Exception as error:
+            raise _foreign(self._name, error) from error
         finally:
             if not received:
                 self._release(succeeded=ended)
@@ -270,6 +285,10 @@ class BoundedStream(AsyncIterator[Any]):
             self._holds_slot = False
             self._count(True)
             loop.call_soon_threadsafe(self.lane.leave)
+
+
+def _foreign(name: str, error: Exception) -> ModelError:
+    return ModelError(f"the {name} failed: {type(error).__name__}: {error}")
 
 
 def _positive(name: str, value: N) -> N:

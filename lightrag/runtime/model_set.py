@@ -129,3 +129,16 @@ class ModelSet:
     embedder: Embedder
     rerank: BoundedCalls | None
     tokenizer: Tokenizer
+
+    async def shutdown(self) -> None:
+        """Stop calls that still run and close idle connections."""
+        from lightrag.runtime.clients import close_idle_clients
+
+        distinct = {id(calls): calls for calls in self._all_calls()}
+        for calls in distinct.values():
+            await calls.shutdown()
+        await close_idle_clients()
+
+    def _all_calls(self) -> list[BoundedCalls]:
+        own = [self.extract.calls, self.keyword.calls, self.query.calls, self.embedder.calls]
+        return own if self.rerank is None else [*own, self.rerank]

@@ -143,8 +143,10 @@ async def test_waiting_for_a_slot_does_not_count_as_time() -> None:
 
 
 async def test_a_time_out_of_the_function_itself_stays_what_it_is() -> None:
-    with pytest.raises(TimeoutError, match="mine"):
+    with pytest.raises(ModelError, match="mine") as caught:
         await BoundedCalls(Failing(TimeoutError("mine")), 1, timeout=5, retry=NO_RETRIES)()
+    assert not isinstance(caught.value, ModelTimeoutError)
+    assert isinstance(caught.value.__cause__, TimeoutError)
 
 
 async def test_passing_failures_are_tried_again() -> None:
@@ -153,13 +155,13 @@ async def test_passing_failures_are_tried_again() -> None:
     assert len(func.times) == 4
 
 
-async def test_the_last_failure_is_raised_as_it_is() -> None:
+async def test_the_last_failure_is_raised_as_the_cause_of_a_model_error() -> None:
     errors = [ConnectionError(str(number)) for number in range(9)]
     func = Failing(*errors)
     calls = BoundedCalls(func, 1, retry=QUICK)
-    with pytest.raises(ConnectionError, match="3") as caught:
+    with pytest.raises(ModelError, match=r"ConnectionError: .*3") as caught:
         await calls()
-    assert caught.value is errors[3]
+    assert caught.value.__cause__ is errors[3]
     assert len(func.times) == QUICK.max_attempts
     assert (calls.status().done, calls.status().failed) == (0, 1)
 
@@ -167,8 +169,9 @@ async def test_the_last_failure_is_raised_as_it_is() -> None:
 @pytest.mark.parametrize("error", [ProviderError("no", status_code=400), ValueError("bug"), ModelError("no")])
 async def test_other_failures_are_not(error: Exception) -> None:
     func = Failing(error)
-    with pytest.raises(type(error)):
+    with pytest.raises(ModelError) as caught:
         await BoundedCalls(func, 1, retry=QUICK)()
+    assert error in (caught.value, caught.value.__cause__)
     assert len(func.times) == 1
 
 
@@ -391,7 +394,7 @@ async def test_a_stream_that_fails_or_stalls_frees_its_slot() -> None:
     calls = BoundedCalls(streaming(["a", ValueError("broken")]), 1)
     stream = await calls()
     assert await anext(stream) == "a"
-    with pytest.raises(ValueError, match="broken"):
+    with pytest.raises(ModelError, match="ValueError: broken"):
         await anext(stream)
     assert (calls.status().running, calls.status().failed) == (0, 1)
 

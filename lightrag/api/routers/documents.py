@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, File, Form, Path, Request, Response, UploadFile
+from fastapi import APIRouter, Body, File, Form, Path, Query, Request, Response, UploadFile
 
 from lightrag.api.corpus import clear_corpus, delete_documents, list_documents
 from lightrag.api.deps import (
@@ -24,6 +25,7 @@ from lightrag.api.schemas.documents import (
     DeleteDocumentsRequest,
     DeleteDocumentsResponse,
     DocStatusResponse,
+    FacetsResponse,
     InsertResponse,
     InsertTextRequest,
     InsertTextsRequest,
@@ -38,13 +40,11 @@ from lightrag.api.schemas.documents import (
     TrackStatusResponse,
     UploadResponse,
 )
-from lightrag.api.schemas.filters import preset_examples
+from lightrag.api.schemas.filters import FilterQuery, preset_examples
 from lightrag.exceptions import NotFoundError, PipelineBusyError
 from lightrag.ingest.documents import new_track_id
 
-router = APIRouter(
-    prefix="/documents", tags=["documents"], dependencies=[Authenticated], responses=ERROR_RESPONSES
-)
+router = APIRouter(prefix="/documents", tags=["documents"], dependencies=[Authenticated], responses=ERROR_RESPONSES)
 
 
 @router.post("/upload")
@@ -72,9 +72,7 @@ async def upload_documents(
 
 
 @router.post("/text")
-async def insert_text(
-    body: Annotated[InsertTextRequest, Body()], intake: IntakeDep
-) -> InsertResponse:
+async def insert_text(body: Annotated[InsertTextRequest, Body()], intake: IntakeDep) -> InsertResponse:
     """Store a text and process it in the background. What is acknowledged survives a crash."""
     chunking = body.chunking.model_dump() if body.chunking else None
     track_id = await intake.add_texts(
@@ -137,6 +135,12 @@ async def get_documents_paginated(
 async def get_document_status_counts(engine: EngineDep) -> StatusCountsResponse:
     """Count the documents of each state."""
     return StatusCountsResponse(status_counts=await engine.doc_status.get_all_status_counts())
+
+
+@router.get("/facets")
+async def get_document_facets(limits: Annotated[FilterQuery, Query()], engine: EngineDep) -> FacetsResponse:
+    """Count what there is to filter by: tags, types, folders, dates; of all documents or those that a filter leaves."""
+    return FacetsResponse(**asdict(await engine.afacets(limits.filter_param())))
 
 
 @router.get("/track_status/{track_id}")

@@ -12,9 +12,7 @@ from lightrag.api.openapi import ERROR_RESPONSES
 from lightrag.api.schemas.documents import ClearCacheRequest, OutcomeResponse, ReprocessResponse
 from lightrag.api.schemas.pipeline import ForceResetRequest, ForceResetResponse, PipelineStatusResponse
 
-router = APIRouter(
-    prefix="/documents", tags=["pipeline"], dependencies=[Authenticated], responses=ERROR_RESPONSES
-)
+router = APIRouter(prefix="/documents", tags=["pipeline"], dependencies=[Authenticated], responses=ERROR_RESPONSES)
 
 
 @router.get("/pipeline_status")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Request
@@ -10,8 +11,8 @@ from fastapi import APIRouter, Body, Request
 from lightrag.api.answers import answer_lines, whole_answer
 from lightrag.api.deps import Authenticated, EngineDep, MetricsDep
 from lightrag.api.openapi import ERROR_RESPONSES
-from lightrag.api.schemas.filters import preset_examples
-from lightrag.api.schemas.query import QueryDataResponse, QueryRequest, QueryResponse
+from lightrag.api.schemas.filters import FilterFields, preset_examples
+from lightrag.api.schemas.query import PreviewResponse, QueryDataResponse, QueryRequest, QueryResponse
 from lightrag.api.streaming import NDJSONResponse, first_then_rest, unless_gone
 from lightrag.query_filters import has_active_filters
 
@@ -37,7 +38,7 @@ _LINES = {
     }
 }
 
-Question = Annotated[QueryRequest, Body(openapi_examples=_EXAMPLES)]  # type: ignore[arg-type]
+Question = Annotated[QueryRequest, Body(openapi_examples=_EXAMPLES)]
 
 router = APIRouter(tags=["query"], dependencies=[Authenticated], responses=ERROR_RESPONSES)
 
@@ -49,9 +50,7 @@ async def query_text(request: Request, body: Question, engine: EngineDep, metric
 
 
 @router.post("/query/stream", response_class=NDJSONResponse, responses=_LINES)  # type: ignore[arg-type]
-async def query_text_stream(
-    request: Request, body: Question, engine: EngineDep, metrics: MetricsDep
-) -> NDJSONResponse:
+async def query_text_stream(request: Request, body: Question, engine: EngineDep, metrics: MetricsDep) -> NDJSONResponse:
     """Answer a question piece by piece. The work stops when the client goes away."""
     return NDJSONResponse(await first_then_rest(request, answer_lines(engine, metrics, body)))
 
@@ -69,3 +68,11 @@ async def query_data(request: Request, body: Question, engine: EngineDep, metric
     finally:
         seconds = time.perf_counter() - begin
         metrics.query(param.mode, filtered=has_active_filters(param), outcome=outcome, seconds=seconds)
+
+
+@router.post("/query/preview")
+async def preview_filter(
+    body: Annotated[FilterFields, Body(openapi_examples=preset_examples({}))], engine: EngineDep
+) -> PreviewResponse:
+    """Tell how many documents a filter would leave, and name some, without asking anything."""
+    return PreviewResponse(**asdict(await engine.afilter_preview(body.filter_param())))

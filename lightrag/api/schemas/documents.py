@@ -51,7 +51,9 @@ class Chunking(RequestModel):
 class InsertTextRequest(RequestModel):
     """A text to store."""
 
-    text: str = Field(min_length=1, description="The text, characters.", examples=["Ada Lovelace wrote the first program."])
+    text: str = Field(
+        min_length=1, description="The text, characters.", examples=["Ada Lovelace wrote the first program."]
+    )
     file_source: str | None = Field(
         None, max_length=1024, description="Path that identifies the document and is shown in references.",
         examples=["notes/ada.md"],
@@ -105,7 +107,9 @@ class FileResult(ResponseModel):
     """What became of one file of an upload."""
 
     file_name: str = Field(description="Name as sent.", examples=["report.md"])
-    file_path: str | None = Field(description="Name under which it is stored; null when refused.", examples=["report.md"])
+    file_path: str | None = Field(
+        description="Name under which it is stored; null when refused.", examples=["report.md"]
+    )
     status: Literal["success", "failure"] = Field(description="Whether it is stored.", examples=["success"])
     message: str = Field(description="In words.", examples=["stored; it will be processed"])
     code: str | None = Field(None, description="Code of the error when refused.", examples=["duplicate"])
@@ -124,7 +128,9 @@ class DocStatusResponse(ResponseModel):
     content_summary: str = Field(description="Its first 250 characters at the most.")
     content_length: int = Field(description="Length of its text, characters.", examples=[5120])
     status: DocStatus = Field(description="State of its processing.", examples=["processed"])
-    created_at: str = Field(description="When it was accepted, ISO-8601.", examples=["2026-01-31T10:15:30.123456+00:00"])
+    created_at: str = Field(
+        description="When it was accepted, ISO-8601.", examples=["2026-01-31T10:15:30.123456+00:00"]
+    )
     updated_at: str = Field(description="When its state last changed, ISO-8601.")
     track_id: str | None = Field(None, description="Names the request that brought it.")
     chunks_count: int | None = Field(None, description="Chunks that it was cut into, count.", examples=[4])
@@ -203,7 +209,8 @@ class PaginatedResponse(ResponseModel):
     documents: list[DocStatusResponse] = Field(description="The documents of the page.")
     pagination: Pagination = Field(description="Where the page lies.")
     status_counts: dict[str, int] = Field(
-        description="Documents of each state, and of all, whatever was asked for.", examples=[{"processed": 12, "all": 12}]
+        description="Documents of each state, and of all, whatever was asked for.",
+        examples=[{"processed": 12, "all": 12}],
     )
 
 
@@ -237,9 +244,7 @@ class SupportedFileTypesResponse(ResponseModel):
     """Which files can be uploaded."""
 
     supported_extensions: list[str] = Field(description="Suffixes, with the dot.", examples=[[".md", ".txt"]])
-    engines: dict[str, list[str]] = Field(
-        description="The same by parser.", examples=[{"legacy": [".md", ".txt"]}]
-    )
+    engines: dict[str, list[str]] = Field(description="The same by parser.", examples=[{"legacy": [".md", ".txt"]}])
 
 
 class DeleteDocumentsRequest(RequestModel):
@@ -249,9 +254,7 @@ class DeleteDocumentsRequest(RequestModel):
         min_length=1, description="Ids, each once.", examples=[["doc-0123456789abcdef0123456789abcdef"]]
     )
     delete_file: bool = Field(False, description="Also delete the files in the input folder.", examples=[False])
-    delete_llm_cache: bool = Field(
-        False, description="Also forget what the model said about them.", examples=[False]
-    )
+    delete_llm_cache: bool = Field(False, description="Also forget what the model said about them.", examples=[False])
 
     @field_validator("doc_ids")
     @classmethod
@@ -312,3 +315,26 @@ class ScanStatusResponse(ResponseModel):
 
 class ClearCacheRequest(RequestModel):
     """Nothing; an empty object."""
+
+
+class Bar(ResponseModel):
+    """A bar of the histogram of dates."""
+
+    start_year: int = Field(description="First year.", examples=[1930])
+    years: int = Field(description="Width, years.", examples=[10])
+    documents: int = Field(description="Documents whose period touches it, count.", examples=[4])
+
+
+class FacetsResponse(ResponseModel):
+    """What there is to filter by."""
+
+    documents: int = Field(description="Processed documents that are counted.", examples=[30])
+    tags: dict[str, dict[str, int]] = Field(
+        description="Documents by facet and value: the tag type:act counts under type and act; a tag without colon "
+        "under an empty facet.",
+        examples=[{"type": {"act": 4}}],
+    )
+    doc_types: dict[str, int] = Field(description="Documents by type; empty is unknown.", examples=[{"act": 4}])
+    folders: dict[str, int] = Field(description="Documents by folder, all below included.", examples=[{"archive": 20}])
+    histogram: list[Bar] = Field(description="Documents by years, oldest first.")
+    undated: int = Field(description="Documents without any date, count.", examples=[3])

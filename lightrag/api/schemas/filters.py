@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
 from lightrag.api.schemas.base import RequestModel
+from lightrag.contracts.query import QueryParam
+from lightrag.exceptions import FilterSyntaxError
 from lightrag.query_filters import (
     DATE_FILTER_PRESETS,
+    FILTER_ATTRIBUTES,
     DateFilter,
     KgEvidencePolicy,
     RequiredTagsMode,
@@ -16,6 +20,7 @@ from lightrag.query_filters import (
     build_vector_query_filter,
 )
 from lightrag.query_filters.date_filter import Instant
+from lightrag.query_filters.strict_model import parse_model
 
 _WINDOW = {"start": "1930-01-01T00:00:00Z", "end": "1939-12-31T23:59:59Z"}
 
@@ -82,6 +87,50 @@ class FilterFields(RequestModel):
         fields = type(self).model_fields
         values = {name: getattr(self, name) for name in fields if name in self.model_fields_set}
         return {name: value for name, value in values.items() if value is not None}
+
+    def filter_param(self) -> QueryParam:
+        """Return the limits alone as parameters of a question."""
+        return QueryParam(**{name: value for name, value in self.given().items() if name in FILTER_ATTRIBUTES})
+
+
+class FilterQuery(RequestModel):
+    """Limits as they fit into an address."""
+
+    required_tags: list[str] = Field(
+        default_factory=list, description="Tags that documents must carry.", examples=[["type:act"]]
+    )
+    required_tags_mode: RequiredTagsMode = Field(
+        RequiredTagsMode.AND, description="'and': all required tags; 'or': at least one.", examples=["and"]
+    )
+    forbidden_tags: list[str] = Field(
+        default_factory=list, description="Tags that documents must not carry.", examples=[["status:draft"]]
+    )
+    doc_types: list[str] = Field(default_factory=list, description="Types of documents.", examples=[["act"]])
+    path_prefixes: list[str] = Field(
+        default_factory=list, description="Folders that the documents lie in.", examples=[["archive"]]
+    )
+    filter: str | None = Field(
+        None,
+        description="Any filter fields of POST /query as a JSON object; those given by name win.",
+        examples=['{"date_filter": {"shape": "dated"}}'],
+    )
+
+    def filter_param(self) -> QueryParam:
+        """Return the limits as parameters of a question.
+
+        Raises:
+            FilterSyntaxError: They are not valid.
+        """
+        given: Any = {}
+        if self.filter and self.filter.strip():
+            try:
+                given = json.loads(self.filter)
+            except (ValueError, RecursionError) as error:
+                raise FilterSyntaxError(f"filter is not JSON ({error})") from error
+        if not isinstance(given, dict):
+            raise FilterSyntaxError(f"filter is {type(given).__name__}; send a JSON object")
+        named = {name: getattr(self, name) for name in self.model_fields_set if name != "filter"}
+        return parse_model(FilterFields, {**given, **named}).filter_param()
 
 
 def preset_examples(body: dict[str, Any]) -> dict[str, Any]:

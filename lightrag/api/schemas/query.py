@@ -20,7 +20,9 @@ class HistoryMessage(RequestModel):
     """A message before the question."""
 
     role: str = Field(max_length=64, description="Who said it: user or assistant.", examples=["user"])
-    content: str = Field(max_length=32_768, description="What was said, characters.", examples=["Who built the bridge?"])
+    content: str = Field(
+        max_length=32_768, description="What was said, characters.", examples=["Who built the bridge?"]
+    )
 
 
 class QueryRequest(FilterFields):
@@ -46,7 +48,11 @@ class QueryRequest(FilterFields):
         None, description="Return the whole prompt instead of an answer.", examples=[False]
     )
     response_type: str | None = Field(
-        None, min_length=1, max_length=512, description="Form of the answer, in words.", examples=["Multiple Paragraphs"]
+        None,
+        min_length=1,
+        max_length=512,
+        description="Form of the answer, in words.",
+        examples=["Multiple Paragraphs"],
     )
     top_k: int | None = Field(None, ge=1, le=1000, description="Entities or relations looked up, count.", examples=[40])
     chunk_top_k: int | None = Field(None, ge=1, le=1000, description="Chunks at the most, count.", examples=[20])
@@ -167,9 +173,7 @@ class QueryData(ResponseModel):
         None,
         description="src_id, tgt_id, description, keywords, weight, source_id, file_path, created_at of each.",
     )
-    chunks: list[dict[str, Any]] | None = Field(
-        None, description="reference_id, content, file_path, chunk_id of each."
-    )
+    chunks: list[dict[str, Any]] | None = Field(None, description="reference_id, content, file_path, chunk_id of each.")
     references: list[Reference] | None = Field(None, description="Sources of the chunks.")
 
 
@@ -181,4 +185,16 @@ class QueryDataResponse(ResponseModel):
     data: QueryData = Field(description="What was retrieved.")
     metadata: dict[str, Any] = Field(
         description="query_mode, keywords and processing_info; failure_reason and mode when nothing was found."
+    )
+
+
+class PreviewResponse(ResponseModel):
+    """What a filter would match."""
+
+    active: bool = Field(description="Whether anything is filtered at all.", examples=[True])
+    eligible_documents: int = Field(description="Processed documents that it accepts, count.", examples=[12])
+    total_documents: int = Field(description="All processed documents, count.", examples=[30])
+    eligible_chunks: int = Field(description="Chunks of the documents that it accepts, count.", examples=[48])
+    examples: list[dict[str, Any]] = Field(
+        description="Some of them, newest first: doc_id, file_path, start_date, end_date, tags."
     )

@@ -32,18 +32,122 @@ SENTENCE_STARTERS = STOPWORDS | _words(
     "halfway best mine please beside ma'am madam"
 )
 
-TITLES = {
-    title: True
-    for title in (
-        "mr mrs ms miss mx master madam madame dr doctor prof professor sir dame lady lord baron baroness count countess duke "
-        "duchess earl viscount king queen prince princess emperor empress tsar sultan pope cardinal bishop archbishop abbot "
-        "abbess father brother sister mother rev reverend rabbi imam st saint inspector sergeant sgt constable detective "
-        "superintendent commissioner captain capt colonel col general gen major maj lieutenant lt corporal cpl private admiral "
-        "commander commodore marshal president vice-president chancellor premier minister senator representative congressman "
-        "congresswoman governor mayor councillor alderman ambassador consul judge justice attorney secretary chairman "
-        "chairwoman chairperson director engineer nurse uncle aunt herr frau monsieur mme mlle señor señora signor don"
-    ).split()
-}
+TITLES = dict.fromkeys(
+    [
+        "mr",
+        "mrs",
+        "ms",
+        "miss",
+        "mx",
+        "master",
+        "madam",
+        "madame",
+        "dr",
+        "doctor",
+        "prof",
+        "professor",
+        "sir",
+        "dame",
+        "lady",
+        "lord",
+        "baron",
+        "baroness",
+        "count",
+        "countess",
+        "duke",
+        "duchess",
+        "earl",
+        "viscount",
+        "king",
+        "queen",
+        "prince",
+        "princess",
+        "emperor",
+        "empress",
+        "tsar",
+        "sultan",
+        "pope",
+        "cardinal",
+        "bishop",
+        "archbishop",
+        "abbot",
+        "abbess",
+        "father",
+        "brother",
+        "sister",
+        "mother",
+        "rev",
+        "reverend",
+        "rabbi",
+        "imam",
+        "st",
+        "saint",
+        "inspector",
+        "sergeant",
+        "sgt",
+        "constable",
+        "detective",
+        "superintendent",
+        "commissioner",
+        "captain",
+        "capt",
+        "colonel",
+        "col",
+        "general",
+        "gen",
+        "major",
+        "maj",
+        "lieutenant",
+        "lt",
+        "corporal",
+        "cpl",
+        "private",
+        "admiral",
+        "commander",
+        "commodore",
+        "marshal",
+        "president",
+        "vice-president",
+        "chancellor",
+        "premier",
+        "minister",
+        "senator",
+        "representative",
+        "congressman",
+        "congresswoman",
+        "governor",
+        "mayor",
+        "councillor",
+        "alderman",
+        "ambassador",
+        "consul",
+        "judge",
+        "justice",
+        "attorney",
+        "secretary",
+        "chairman",
+        "chairwoman",
+        "chairperson",
+        "director",
+        "engineer",
+        "nurse",
+        "uncle",
+        "aunt",
+        "grandfather",
+        "grandmother",
+        "cousin",
+        "herr",
+        "frau",
+        "monsieur",
+        "mme",
+        "mlle",
+        "señor",
+        "señora",
+        "signor",
+        "don",
+    ],
+    True,
+)
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -51,7 +155,7 @@ MONTHS = (
 )  # fmt: skip
 CALENDAR_WORDS = _words(
     "january february march april may june july august september october november december monday tuesday wednesday "
-    "thursday friday saturday sunday christmas easter spring summer autumn winter"
+    "thursday friday saturday sunday christmas easter spring summer autumn winter year"
 )
 
 # Adjectives of nations are no names of their own.
@@ -120,9 +224,9 @@ FIRST_TYPES = {
 OF_HEADS = _words(
     "bank ministry house board department university duchy isle court republic kingdom city county bay gulf cape treaty "
     "battle siege church college museum institute academy society order office state states province port bureau council "
-    "association union federation chamber guild company league school faculty declaration charter book gospel act bill "
-    "law laws acts king queen prince princess duke duchess earl bishop archbishop mayor lord commissioner secretary "
-    "minister president speaker master knights daughters sons lady tower temple bridge straits strait sea mount valley "
+    "association union federation chamber guild company league school faculty declaration charter book gospel "
+    "king queen prince princess duke duchess earl bishop archbishop mayor lord commissioner secretary "
+    "minister president speaker knights daughters sons tower temple bridge straits strait sea mount valley "
     "river town village commonwealth empire principality assembly archdiocese diocese"
 )
 # Names that may begin with ``X and``: ``Iron and Dredging Company``.
@@ -141,13 +245,54 @@ GENERIC_HEADS = frozenset(HEAD_TYPES) - {"will", "point", "light", "place", "hea
 # A small noun before a name tells what it is: ``the dredger Patience``.
 APPOSITION_TYPES = {
     **dict.fromkeys(
-        "ship steamer dredger yacht schooner boat ferry launch submarine locomotive rocket satellite program tool library "
-        "command table database server service clock bell painting".split(),
+        [
+            "ship",
+            "steamer",
+            "dredger",
+            "yacht",
+            "schooner",
+            "boat",
+            "ferry",
+            "launch",
+            "submarine",
+            "locomotive",
+            "rocket",
+            "satellite",
+            "program",
+            "tool",
+            "library",
+            "command",
+            "table",
+            "database",
+            "server",
+            "service",
+            "clock",
+            "bell",
+            "painting",
+        ],
         "artifact",
     ),
-    **dict.fromkeys("town village city hamlet port island river lake mountain parish county country".split(), "location"),
-    **dict.fromkeys("company firm bank newspaper society club band party agency".split(), "organization"),
-    **dict.fromkeys("book novel play poem act bill treaty film serial song".split(), "document"),
+    **dict.fromkeys(
+        [
+            "town",
+            "village",
+            "city",
+            "hamlet",
+            "port",
+            "island",
+            "river",
+            "lake",
+            "mountain",
+            "parish",
+            "county",
+            "country",
+        ],
+        "location",
+    ),
+    **dict.fromkeys(
+        ["company", "firm", "bank", "newspaper", "society", "club", "band", "party", "agency"], "organization"
+    ),
+    **dict.fromkeys(["book", "novel", "play", "poem", "act", "bill", "treaty", "film", "serial", "song"], "document"),
 }
 
 SPEECH_VERBS = _words(
@@ -157,10 +302,10 @@ SPEECH_VERBS = _words(
 )
 PERSON_VERBS = SPEECH_VERBS | _words(
     "was is had has knew knows saw sees looked looks walked walks sat stood came went took gave found lived lives died "
-    "married born wept slept woke rose turned knelt"
+    "married born wept slept woke rose turned knelt paid pays owned owns signed sent wrecked murdered killed commanded signs works wants"
 )
 
-PLACE_PREPOSITIONS = _words("in at from to near through into towards toward via around across")
+PLACE_PREPOSITIONS = _words("in at from to near of over through into towards toward via around across outside inside")
 
 ROLE_NOUNS = _words(
     "inspector sergeant doctor captain professor housekeeper solicitor lawyer engineer clockmaker keeper postman landlady "
@@ -200,7 +345,7 @@ PLACE_NAMES = _words(
 PLAIN_ADJECTIVES = _words(
     "same other whole next last first second third fourth fifth old new young dead only great little big small good bad best "
     "present past long short high low early late right wrong left few several many single very own following certain "
-    "general common possible necessary important different various total current previous main full half more less such "
+    "general common possible necessary important different various total current previous main full half more less such large "
     "silent quiet straight heavy black white red green blue brown grey yellow dark bright cold warm wet dry"
 )
 

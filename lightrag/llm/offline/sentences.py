@@ -7,8 +7,64 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 _ABBREVIATIONS = frozenset(
-    "mr mrs ms dr prof st no nos sgt capt col gen lt rev hon jr sr vs etc e.g i.e cf vol p pp fig art sec ch inc ltd co corp "
-    "jan feb mar apr jun jul aug sep sept oct nov dec approx dept est ed eds nr bzw ca usw z.b u.a".split()
+    [
+        "mr",
+        "mrs",
+        "ms",
+        "dr",
+        "prof",
+        "st",
+        "no",
+        "nos",
+        "sgt",
+        "capt",
+        "col",
+        "gen",
+        "lt",
+        "rev",
+        "hon",
+        "jr",
+        "sr",
+        "vs",
+        "etc",
+        "e.g",
+        "i.e",
+        "cf",
+        "vol",
+        "p",
+        "pp",
+        "fig",
+        "art",
+        "sec",
+        "ch",
+        "inc",
+        "ltd",
+        "co",
+        "corp",
+        "jan",
+        "feb",
+        "mar",
+        "apr",
+        "jun",
+        "jul",
+        "aug",
+        "sep",
+        "sept",
+        "oct",
+        "nov",
+        "dec",
+        "approx",
+        "dept",
+        "est",
+        "ed",
+        "eds",
+        "nr",
+        "bzw",
+        "ca",
+        "usw",
+        "z.b",
+        "u.a",
+    ]
 )
 _END = re.compile(r"([.!?…]+)([\"'”’»)\]*_]*)(\s+|$)|[。！？｡]+[」』”）]*|[।؟۔]+\s*")
 _WORD = re.compile(r"[^\W_]+(?:['’\-.&/][^\W_]+)*")
@@ -17,7 +73,7 @@ _BLOCK_BREAK = re.compile(r"\n[ \t]*\n+")
 _OWN_LINE = re.compile(r"\s*(?:#{1,6}\s|[-*+•]\s|\d{1,3}[.)]\s|\||>|```|\*\*[^*\n]{1,60}[:.]\*\*|[\w ]{1,30}:\s)")
 _HEADING = re.compile(r"\s*#{1,6}\s+(?P<text>.*?)\s*#*\s*$")
 _LIST_SIGN = re.compile(r"^\s*(?:[-*+•>]|\d{1,3}[.)])\s+")
-_KEY = re.compile(r"^\s*\*\*(?P<key>[^*\n]{1,60}?)[:.]?\*\*[:.]?\s*(?P<rest>.*)$", re.DOTALL)
+_KEY = re.compile(r"^\s*\*\*(?P<key>[^*\n]{1,60}?)(?:[:.]\*\*[:.]?|\*\*:)\s*(?P<rest>.*)$", re.DOTALL)
 _RULE = re.compile(r"^[\s|:\-=*_]+$")
 _EMPHASIS = re.compile(r"(?<![\w*_])[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?![\w*_])")
 _MAX_SENTENCE = 600
