@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lightrag.constants import UNKNOWN_ENTITY_TYPE, UNKNOWN_SOURCE
@@ -11,6 +11,7 @@ from lightrag.contracts.models import Tokenizer
 from lightrag.graph.partition import name_of
 from lightrag.graph.rendering import encode_line, entity_line, relation_line
 from lightrag.prompts.building import ContextBlocks
+from lightrag.query.document_notes import DOCUMENT_NOTES_EXPLANATION, note_text
 from lightrag.query.fuse import within_budget
 from lightrag.runtime.tokens import count_tokens
 
@@ -104,7 +105,7 @@ def context_blocks(
     entities: Sequence[FoundEntity],
     relations: Sequence[FoundRelation],
     chunks: Sequence[FoundChunk],
-    references: Sequence[dict[str, str]],
+    references: Sequence[Mapping[str, Any]],
     *,
     headings: bool,
 ) -> ContextBlocks:
@@ -113,5 +114,14 @@ def context_blocks(
         entities="\n".join(map(line_of_entity, entities)),
         relations="\n".join(map(line_of_relation, relations)),
         chunks="\n".join(line_of_chunk(chunk, headings=headings) for chunk in chunks),
-        references="\n".join(f"[{item['reference_id']}] {item['file_path']}" for item in references),
+        references=reference_lines(references),
     )
+
+
+def reference_lines(references: Sequence[Mapping[str, Any]]) -> str:
+    """Return the reference list as a model is shown it, with dates and tags where the references carry them."""
+    lines = [f"[{item['reference_id']}] {item['file_path']}" for item in references]
+    if not any("tags" in item for item in references):
+        return "\n".join(lines)
+    noted = [f"{line} {note_text(item)}" for line, item in zip(lines, references, strict=True)]
+    return "\n".join([DOCUMENT_NOTES_EXPLANATION, *noted])

@@ -41,7 +41,7 @@ class QueryResult:
     entities: list[dict[str, Any]] = field(default_factory=list)
     relations: list[dict[str, Any]] = field(default_factory=list)
     chunks: list[dict[str, Any]] = field(default_factory=list)
-    references: list[dict[str, str]] = field(default_factory=list)
+    references: list[dict[str, Any]] = field(default_factory=list)
     processing: dict[str, int] | None = None
     filter: dict[str, Any] | None = None
     content: str | None = None

@@ -35,6 +35,7 @@ class FoundChunk:
         tokens: Tokens of the text as stored; ``None`` when they must be counted.
         headings: Headings above it, outermost first, as one text; ``""`` when not known.
         reference_id: Number of its document in the reference list; ``""`` when the source is unknown.
+        document_id: Its document.
     """
 
     chunk_id: str
@@ -43,6 +44,7 @@ class FoundChunk:
     tokens: int | None = None
     headings: str = ""
     reference_id: str = ""
+    document_id: str = ""
 
 
 async def search_chunks(stores: Stores, plan: QueryPlan, gate: Gate, query: VectorQuery) -> list[Row]:
@@ -139,6 +141,7 @@ def _found(chunk_id: str, row: Mapping[str, Any]) -> FoundChunk:
         file_path=row.get("file_path") or UNKNOWN_SOURCE,
         tokens=tokens if isinstance(tokens, int) and tokens > 0 else None,
         headings=_headings(row.get("heading")),
+        document_id=row.get("full_doc_id") or "",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from inspect import isawaitable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lightrag.context import EngineContext
 from lightrag.contracts.graph import NodePair
@@ -68,7 +68,7 @@ class QueryState:
     relation_sources: list[ObjectSources] = field(default_factory=list)
     chunk_ids: list[str] = field(default_factory=list)
     chunks: list[FoundChunk] = field(default_factory=list)
-    references: list[dict[str, str]] = field(default_factory=list)
+    references: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def entity_text(self) -> str:

@@ -19,6 +19,7 @@ from lightrag.query.context import (
     number_references,
     relation_tokens,
 )
+from lightrag.query.document_notes import document_notes
 from lightrag.query.fuse import round_robin, within_budget
 from lightrag.query.keywords import keywords_of_query
 from lightrag.query.object_sources import ObjectSources
@@ -169,4 +170,7 @@ async def fit_context(state: QueryState) -> bool:
         headings=state.context.settings.enable_content_headings,
     )
     state.references = number_references(state.chunks)
+    if state.plan.param.include_document_metadata:
+        notes = await document_notes(state.context.stores.doc_status, state.chunks)
+        state.references = [{**item, **notes.get(item["reference_id"], {})} for item in state.references]
     return bool(state.chunks or state.entities or state.relations)

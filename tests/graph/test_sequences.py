@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from typing import Any
@@ -80,14 +81,20 @@ class GraphMachine(RuleBasedStateMachine):
         self.number = 0
 
     def teardown(self) -> None:
+        if hasattr(self, "workspace"):
+            self.run_sync(self.context.stores.finalize())
         self.loop.close()
 
     def run_sync(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         return self.loop.run_until_complete(coroutine)
 
+    def place(self) -> dict[str, Any]:
+        """Return the settings that say where the workspace lives."""
+        return {}
+
     @initialize()
     def open(self) -> None:
-        self.workspace = self.run_sync(open_workspace(**NO_SUMMARIES, **SCOPES))
+        self.workspace = self.run_sync(open_workspace(**NO_SUMMARIES, **SCOPES, **self.place()))
         self.context, self.state = self.workspace.context, self.workspace.state
 
     def attempt(self, coroutine: Coroutine[Any, Any, Any], expected: type[Exception] | None) -> bool:
@@ -266,5 +273,19 @@ class GraphMachine(RuleBasedStateMachine):
             assert word in node["description"]
 
 
+class StoredGraphMachine(GraphMachine):
+    """The same on the embedded default, where writes become visible at the end of a unit of work."""
+
+    def place(self) -> dict[str, Any]:
+        self.folder = tempfile.TemporaryDirectory()
+        return {"working_dir": self.folder.name}
+
+    def teardown(self) -> None:
+        super().teardown()
+        self.folder.cleanup()
+
+
 TestSequences = GraphMachine.TestCase
-TestSequences.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestSequences.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestStoredSequences = StoredGraphMachine.TestCase
+TestStoredSequences.settings = settings(max_examples=8, stateful_step_count=25, deadline=None)

@@ -16,6 +16,7 @@ from lightrag.ingest.state import PipelineState
 from lightrag.ingest.work import Chunk, DocumentWork
 from lightrag.runtime.llm_cache import LLMCache
 from lightrag.settings import load_settings
+from lightrag.stores import open_stores
 from tests.fakes.models import HashEmbedder, fake_models
 from tests.fakes.stores import fake_stores
 
@@ -42,15 +43,17 @@ class Workspace:
     context: EngineContext
     embedder: HashEmbedder
     state: PipelineState = field(default_factory=PipelineState)
+    documents: int = 0
 
     async def add(self, doc_id: str, facts: Iterable[Fact], *, tags: Sequence[str] = (), **metadata: Any) -> None:
         """Process a document, one chunk for each fact."""
+        self.documents += 1
         row = DocProcessingStatus(
             content_summary=doc_id,
             content_length=1,
             file_path=f"{doc_id}.md",
             status=DocStatus.PROCESSING,
-            created_at=f"2026-01-01T00:00:00.{len(self.context.stores.doc_status.rows):06d}+00:00",
+            created_at=f"2026-01-01T00:00:00.{self.documents:06d}+00:00",
             updated_at="2026-01-01T00:00:00.000000+00:00",
             metadata={"user_tags": list(tags), **metadata},
         )
@@ -118,10 +121,13 @@ def rows_of(doc_id: str, chunk_id: str, fact: Fact) -> list[Evidence]:
 
 
 async def open_workspace(*, extract: Any = None, **settings: Any) -> Workspace:
-    """Return an empty workspace."""
+    """Return an empty workspace; with a ``working_dir`` on the embedded default, else in memory."""
     embedder = HashEmbedder()
     models = fake_models(embedder=embedder, extract=extract)
-    stores = fake_stores(models.embedder.func)
+    if "working_dir" in settings:
+        stores = open_stores(load_settings(**settings), models.embedder.func, vector_options={})
+    else:
+        stores = fake_stores(models.embedder.func)
     await stores.initialize()
     context = EngineContext(
         settings=load_settings(**settings),

@@ -26,9 +26,12 @@ _NUMBERED = re.compile(
 _TOLD = re.compile(r"(?: is| was|,) (?:a|an|the) ((?:[a-z\-]+ ?){1,4})")
 _THING = re.compile(r"\b[Tt]he ((?:[a-z][a-z\-]+ ){1,2}?[a-z][a-z\-]{2,})\b")
 _ROLE_OF = r"(?:,| is| was)? (?:the|a|an|our) (?:[a-z]+ ){0,2}?(?P<role>[a-z]+)\b"
+_PRONOUN = re.compile(r"(?:He|She|His|Her)\b")
 _MAX_THINGS = 6
-_PARTS_OF_A_BOOK = frozenset("chapter part volume book page box item figure table appendix section".split())
-_FAMILY = frozenset("family brothers sisters clan dynasty estate".split())
+_PARTS_OF_A_BOOK = frozenset(
+    ("chapter", "part", "volume", "book", "page", "box", "item", "figure", "table", "appendix", "section")
+)
+_FAMILY = frozenset(("family", "brothers", "sisters", "clan", "dynasty", "estate"))
 _ENDINGS_OF_NO_NOUN = ("ly", "ing", "ed")
 
 
@@ -80,6 +83,7 @@ def find_entities(sentences: Sequence[Sentence]) -> list[Entity]:
     _add_dates(sentences, entities)
     _add_things(sentences, entities)
     _add_roles(sentences, mentions, known, entities)
+    _add_pronouns(sentences, entities)
     for entity in entities.values():
         entity.places.sort(key=lambda place: (place.sentence, place.start))
     return sorted(entities.values(), key=lambda entity: (entity.places[0].sentence, entity.places[0].start))
@@ -142,7 +146,13 @@ class _Names:
     def _stands_alone(self, word: str, group: Sequence[Mention]) -> bool:
         """Tell whether one capitalised word is a name by itself."""
         lower = word.lower()
-        if lower in self._aliases or len(word) < 2 or lower in TITLES or lower.rstrip("s") in GENERIC_HEADS:
+        if (
+            lower in self._aliases
+            or lower in PLAIN_ADJECTIVES
+            or len(word) < 2
+            or lower in TITLES
+            or lower.rstrip("s") in GENERIC_HEADS
+        ):
             return False
         prose = [mention for mention in group if self._kinds[mention.sentence] == "prose"]
         certain = [mention for mention in prose if not mention.initial]
@@ -254,6 +264,24 @@ def _add_roles(
             continue
         for match in pattern.finditer(sentence.text):
             entities[roles[match[1]]].places.append(Place(number, match.start(), match.end(), by_name=False))
+
+
+def _add_pronouns(sentences: Sequence[Sentence], entities: dict[str, Entity]) -> None:
+    """Let a pronoun that begins a sentence stand for the only person of the sentence before it in the paragraph."""
+    persons: dict[int, set[str]] = defaultdict(set)
+    for entity in entities.values():
+        if entity.type == "person":
+            for place in entity.places:
+                persons[place.sentence].add(entity.name)
+    by_name = {entity.name: entity for entity in entities.values()}
+    for number in range(1, len(sentences)):
+        sentence, previous = sentences[number], sentences[number - 1]
+        pronoun = _PRONOUN.match(sentence.text)
+        if pronoun and sentence.kind == "prose" and sentence.paragraph == previous.paragraph:
+            if len(persons[number - 1]) == 1:
+                name = next(iter(persons[number - 1]))
+                by_name[name].places.append(Place(number, 0, pronoun.end(), by_name=False))
+                persons[number].add(name)
 
 
 def describes(sentence: str, place: Place) -> bool:

@@ -11,9 +11,9 @@ from lightrag.llm.offline.lexicon import (
     GIVEN_NAMES,
     HEAD_TYPES,
     PERSON_VERBS,
-    PLAIN_ADJECTIVES,
     PLACE_NAMES,
     PLACE_PREPOSITIONS,
+    PLAIN_ADJECTIVES,
     SPEECH_VERBS,
 )
 from lightrag.llm.offline.names import Mention

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
 _ABBREVIATIONS = frozenset(
     [
@@ -67,7 +66,6 @@ _ABBREVIATIONS = frozenset(
     ]
 )
 _END = re.compile(r"([.!?…]+)([\"'”’»)\]*_]*)(\s+|$)|[。！？｡]+[」』”）]*|[।؟۔]+\s*")
-_WORD = re.compile(r"[^\W_]+(?:['’\-.&/][^\W_]+)*")
 _BLOCK_BREAK = re.compile(r"\n[ \t]*\n+")
 # Lines that are no part of the paragraph around them.
 _OWN_LINE = re.compile(r"\s*(?:#{1,6}\s|[-*+•]\s|\d{1,3}[.)]\s|\||>|```|\*\*[^*\n]{1,60}[:.]\*\*|[\w ]{1,30}:\s)")
@@ -187,47 +185,3 @@ def _bounded(text: str) -> list[str]:
         pieces.append(text[:cut].strip())
         text = text[cut:].strip()
     return [*pieces, text]
-
-
-def words_of(text: str) -> list[str]:
-    """Return the words of a text as they stand."""
-    return _WORD.findall(text)
-
-
-_IRREGULAR = {
-    form: base
-    for base, forms in {
-        "build": "built", "pay": "paid", "write": "wrote written", "make": "made", "leave": "left", "hold": "held",
-        "find": "found", "sell": "sold", "buy": "bought", "bring": "brought", "begin": "began begun", "take": "took taken",
-        "give": "gave given", "know": "knew known", "see": "saw seen", "speak": "spoke spoken", "send": "sent",
-        "steal": "stole stolen", "lose": "lost", "win": "won", "keep": "kept", "lend": "lent", "die": "dead death died dying",
-        "kill": "murder murdered murderer killed killer", "lead": "led", "meet": "met", "run": "ran", "hide": "hid hidden",
-        "sink": "sank sunk", "strike": "struck", "teach": "taught", "think": "thought", "tell": "told", "say": "said",
-        "draw": "drew drawn", "child": "children", "man": "men", "woman": "women", "wife": "wives", "marry": "married",
-        "invent": "invention inventor inventions", "own": "owner owned owns", "design": "designed designer designs drawing",
-        "work": "works worked working",
-    }.items()
-    for form in forms.split()
-}  # fmt: skip
-
-
-@lru_cache(maxsize=32_768)
-def stem(word: str) -> str:
-    """Return the form under which a word is compared with others: small letters, common endings removed."""
-    base = word.lower().replace("’", "'").removesuffix("'s").strip("'")
-    if base in _IRREGULAR:
-        return _IRREGULAR[base]
-    if not base.isascii() or len(base) < 4 or not base.isalpha():
-        return base
-    for ending, replacement in (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x")):
-        if base.endswith(ending):
-            return base[: -len(ending)] + replacement
-    if base.endswith("s") and not base.endswith(("ss", "us", "is")):
-        base = base[:-1]
-    for ending in ("ing", "ed"):
-        root = base.removesuffix(ending)
-        if root != base and len(root) >= 3 and any(letter in "aeiouy" for letter in root):
-            if len(root) > 3 and root[-1] == root[-2] and root[-1] not in "lsz":
-                root = root[:-1]
-            return root.removesuffix("e")
-    return base.removesuffix("e") if len(base) > 4 else base

@@ -1,0 +1,136 @@
+"""Names of uploads are safe, files are created once, and nothing is written outside the folder."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lightrag.api.files import MAX_NAME_BYTES, PARSED_FOLDER, InputFolder, safe_name
+from lightrag.exceptions import DuplicateError, InputError
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"),
+    [
+        ("report.md", "report.md"),
+        ("../../x.md", "x.md"),
+        ("/etc/passwd.md", "passwd.md"),
+        ("C:\\Users\\me\\x.md", "x.md"),
+        ("..\\..\\x.md", "x.md"),
+        ("a\0b.md", "ab.md"),
+        ("a\r\nb.md", "ab.md"),
+        ("  two  words .md ", "two words .md"),
+        (".hidden.md", "hidden.md"),
+        ("a:b*c?.md", "a_b_c_.md"),
+        ("\u202egnp.md", "gnp.md"),
+        ("Re\u0301sume\u0301.md", "R\u00e9sum\u00e9.md"),
+        ("\U0001f4c4 notes \U0001f600.md", "\U0001f4c4 notes \U0001f600.md"),
+        ("שלום.md", "שלום.md"),
+        ("con.md", "_con.md"),
+        ("LPT1", "_LPT1"),
+        ("console.md", "console.md"),
+    ],
+)
+def test_names(raw: str, name: str) -> None:
+    assert safe_name(raw) == name
+
+
+@pytest.mark.parametrize("raw", ["", ".", "..", "/", "a/", "\0", "\u202e", "x.md.meta.json", "\u200d"])
+def test_unusable_names(raw: str) -> None:
+    with pytest.raises(InputError, match="file name"):
+        safe_name(raw)
+
+
+def test_long_names_keep_their_suffix_and_stay_apart() -> None:
+    first, second = safe_name("x" * 300 + "a.md"), safe_name("x" * 300 + "b.md")
+    assert first != second
+    for name in (first, second, safe_name("日" * 300 + ".md"), safe_name("a." + "b" * 300)):
+        assert len(name.encode()) <= MAX_NAME_BYTES
+    assert first.endswith(".md")
+
+
+@given(st.text(max_size=400))
+def test_any_name_is_one_safe_segment(raw: str) -> None:
+    try:
+        name = safe_name(raw)
+    except InputError:
+        return
+    assert "/" not in name
+    assert "\\" not in name
+    assert not any(unicodedata.category(character) in {"Cc", "Cs"} for character in name)
+    assert 0 < len(name.encode()) <= MAX_NAME_BYTES
+    assert name not in {".", ".."}
+    assert not name.startswith((".", " "))
+    assert safe_name(name) == name
+
+
+class Blocks:
+    def __init__(self, *blocks: bytes) -> None:
+        self.blocks = list(blocks)
+
+    async def read(self, size: int) -> bytes:
+        return self.blocks.pop(0) if self.blocks else b""
+
+
+async def test_store_creates_once(tmp_path: Path) -> None:
+    folder = InputFolder(str(tmp_path), "")
+    path = await folder.store("a.md", Blocks(b"one", b"two").read, 100)
+    assert path.read_bytes() == b"onetwo"
+    with pytest.raises(DuplicateError):
+        await folder.store("a.md", Blocks(b"other").read, 100)
+    assert path.read_bytes() == b"onetwo"
+
+
+async def test_store_leaves_nothing_of_a_file_that_is_too_large(tmp_path: Path) -> None:
+    folder = InputFolder(str(tmp_path), "")
+    with pytest.raises(InputError, match="too large"):
+        await folder.store("a.md", Blocks(b"x" * 60, b"x" * 60).read, 100)
+    assert not list(tmp_path.iterdir())
+
+
+async def test_store_never_follows_a_link(tmp_path: Path) -> None:
+    target = tmp_path / "outside"
+    target.write_text("untouched")
+    inputs = tmp_path / "inputs"
+    inputs.mkdir()
+    (inputs / "a.md").symlink_to(target)
+    with pytest.raises((DuplicateError, InputError)):
+        await InputFolder(str(inputs), "").store("a.md", Blocks(b"x").read, 100)
+    assert target.read_text() == "untouched"
+
+
+@pytest.mark.parametrize("name", ["../x.md", "a/../../x.md", "/etc/passwd", "a\0b"])
+def test_paths_stay_within(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="leads out"):
+        InputFolder(str(tmp_path), "").within(name)
+
+
+@pytest.mark.parametrize("workspace", ["..", ".", "a/b", "a\\b", PARSED_FOLDER])
+def test_workspace_is_a_name(tmp_path: Path, workspace: str) -> None:
+    with pytest.raises(InputError, match="workspace"):
+        InputFolder(str(tmp_path), workspace)
+
+
+def test_listing_archiving_and_removing(tmp_path: Path) -> None:
+    for name in ("b.md", "a/x.md", ".hidden", "b.md.meta.json", f"{PARSED_FOLDER}/old.md", f"{PARSED_FOLDER}/b.md"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(name)
+    (tmp_path / "link.md").symlink_to(tmp_path / "b.md")
+    folder = InputFolder(str(tmp_path), "")
+    found = {file.name: file for file in folder.files()}
+    assert sorted(found) == ["a/x.md", "b.md"]
+    for file in found.values():
+        folder.archive(file)
+    assert not list(folder.files())
+    archived = {
+        path.relative_to(tmp_path / PARSED_FOLDER).as_posix() for path in (tmp_path / PARSED_FOLDER).rglob("*.*")
+    }
+    assert archived == {"old.md", "b.md", "b_001.md", "b_001.md.meta.json", "a/x.md"}
+    assert folder.remove("a/x.md")
+    assert not folder.remove("a/x.md")
+    assert not folder.remove("../outside.md")

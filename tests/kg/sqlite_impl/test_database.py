@@ -1,0 +1,425 @@
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import pytest_asyncio
+
+from lightrag.exceptions import InputError, SchemaVersionError, StorageError, StorageFullError
+from lightrag.kg.sqlite import connection as connection_module
+from lightrag.kg.sqlite import schema
+from lightrag.kg.sqlite.database import FILE_NAME, acquire, database_path, release
+from tests.conformance.families import DIMENSION, Workspace, family_named, text_vector
+
+ROOT = Path(__file__).resolve().parents[3]
+ONES = np.ones(DIMENSION, dtype=np.float32)
+
+
+@pytest_asyncio.fixture
+async def open_workspace(tmp_path: Path) -> AsyncIterator[Callable[..., Workspace]]:
+    made: list[Workspace] = []
+
+    def make(name: str = "") -> Workspace:
+        made.append(Workspace(family_named("sqlite"), tmp_path, name))
+        return made[-1]
+
+    yield make
+    for workspace in made:
+        await workspace.close()
+
+
+def in_another_process(code: str, folder: Path) -> str:
+    """Run code in a process of its own, in which ``folder`` and ``workspace`` are known, and return what it prints."""
+    script = f"""
+import asyncio
+from pathlib import Path
+import numpy as np
+from tests.conformance.families import DIMENSION, Workspace, family_named, text_vector
+folder = Path({str(folder)!r})
+workspace = Workspace(family_named("sqlite"), folder)
+ONES = np.ones(DIMENSION, dtype=np.float32)
+async def main():
+{chr(10).join("    " + line for line in code.strip().splitlines())}
+    await workspace.close()
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+# --- one file per workspace ----------------------------------------------------------------------------------------
+
+
+def test_where_the_file_lies(tmp_path: Path) -> None:
+    assert database_path(str(tmp_path), "") == tmp_path / FILE_NAME
+    assert database_path(str(tmp_path / "x" / ".."), "w") == tmp_path / "w" / FILE_NAME
+
+
+def test_one_database_per_file_and_process(tmp_path: Path) -> None:
+    first, second = acquire(str(tmp_path), "w"), acquire(str(tmp_path / "x" / ".."), "w")
+    other = acquire(str(tmp_path), "v")
+    assert first is second
+    assert other is not first
+    release(second)
+    assert first.read_now(lambda c: c.execute("SELECT 1").fetchone()) == (1,)
+    release(first)
+    with pytest.raises(StorageError):
+        first.read_now(lambda c: c.execute("SELECT 1").fetchone())
+    release(other)
+    again = acquire(str(tmp_path), "w")
+    assert again is not first
+    release(again)
+
+
+async def test_closing_the_last_store_leaves_one_file(
+    open_workspace: Callable[..., Workspace], tmp_path: Path
+) -> None:
+    workspace = open_workspace()
+    await (await workspace.kv()).upsert({"a": {"text": "x" * 10_000}})
+    assert {path.name for path in tmp_path.iterdir()} > {FILE_NAME}
+    await workspace.close()
+    assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]
+
+
+async def test_nothing_touches_the_disk_before_initialize(tmp_path: Path) -> None:
+    Workspace(family_named("sqlite"), tmp_path / "x").build("kv", "full_docs")
+    assert not list(tmp_path.iterdir())
+
+
+async def test_a_store_that_is_not_open_says_so(tmp_path: Path) -> None:
+    store = Workspace(family_named("sqlite"), tmp_path).build("kv", "full_docs")
+    with pytest.raises(StorageError, match="full_docs"):
+        await store.get_by_id("a")
+
+
+async def test_namespaces_must_be_plain(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="namespace"):
+        await Workspace(family_named("sqlite"), tmp_path).open("kv", "a; DROP TABLE texts")
+    assert not list(tmp_path.iterdir())
+
+
+async def test_the_store_keeps_no_reader_waiting_for_a_long_write(open_workspace: Callable[..., Workspace]) -> None:
+    store = await open_workspace().kv()
+    await store.upsert({"a": {}})
+    writing = asyncio.create_task(store.upsert({f"n{number}": {"text": "x" * 100} for number in range(50_000)}))
+    seen = 0
+    while not writing.done():
+        assert await store.get_by_id("a") is not None
+        seen += 1
+        await asyncio.sleep(0)
+    await writing
+    assert seen > 10
+
+
+# --- files that cannot be used --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("content", [b"this is no database " * 500, b"SQLite format 3\0" + b"\xff" * 5000])
+async def test_a_damaged_file_is_named(
+    open_workspace: Callable[..., Workspace], tmp_path: Path, content: bytes
+) -> None:
+    (tmp_path / FILE_NAME).write_bytes(content)
+    with pytest.raises(StorageError, match=FILE_NAME):
+        await open_workspace().kv()
+    assert (tmp_path / FILE_NAME).read_bytes() == content
+
+
+async def test_damage_found_while_reading_is_named(open_workspace: Callable[..., Workspace], tmp_path: Path) -> None:
+    workspace = open_workspace()
+    store = await workspace.kv()
+    await store.upsert({f"n{number}": {"text": "x" * 500} for number in range(200)})
+    await workspace.close()
+    with (tmp_path / FILE_NAME).open("r+b") as file:
+        file.seek(20 * connection_module.PAGE_BYTES)
+        file.write(b"\xff" * 80 * connection_module.PAGE_BYTES)
+    store = await open_workspace().kv()
+    with pytest.raises(StorageError, match=FILE_NAME):
+        await store.scan(limit=1000)
+
+
+async def test_a_folder_in_place_of_the_file(open_workspace: Callable[..., Workspace], tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).mkdir()
+    with pytest.raises(StorageError, match=FILE_NAME):
+        await open_workspace().kv()
+
+
+async def test_a_file_in_place_of_the_folder(open_workspace: Callable[..., Workspace], tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("x")
+    with pytest.raises(StorageError, match="taken"):
+        await open_workspace("taken").kv()
+
+
+async def test_a_database_of_another_program(open_workspace: Callable[..., Workspace], tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / FILE_NAME) as other:
+        other.execute("CREATE TABLE precious (x)")
+    other.close()
+    with pytest.raises(StorageError, match="another program"):
+        await open_workspace().kv()
+
+
+# --- schema versions -------------------------------------------------------------------------------------------------
+
+
+async def test_a_file_of_a_newer_version_is_refused(open_workspace: Callable[..., Workspace], tmp_path: Path) -> None:
+    workspace = open_workspace()
+    await workspace.kv()
+    await workspace.close()
+    with sqlite3.connect(tmp_path / FILE_NAME) as file:
+        file.execute(f"PRAGMA user_version={len(schema.MIGRATIONS) + 1}")
+    file.close()
+    with pytest.raises(SchemaVersionError, match=str(len(schema.MIGRATIONS) + 1)):
+        await open_workspace().kv()
+
+
+async def test_a_file_of_an_older_version_is_brought_up_to_date(
+    open_workspace: Callable[..., Workspace], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = open_workspace()
+    await (await workspace.kv()).upsert({"a": {"n": 1}})
+    await workspace.close()
+
+    def rename(connection: sqlite3.Connection) -> None:
+        connection.execute("""UPDATE kv_full_docs SET value = '{"n":2}'""")
+
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, rename))
+    for _ in range(2):
+        row = await (await open_workspace().kv()).get_by_id("a")
+        assert row is not None
+        assert row["n"] == 2
+    database = acquire(str(tmp_path), "")
+    assert database.read_now(lambda c: c.execute("PRAGMA user_version").fetchone()) == (len(schema.MIGRATIONS),)
+    release(database)
+
+
+async def test_a_migration_that_fails_changes_nothing(
+    open_workspace: Callable[..., Workspace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = open_workspace()
+    await (await workspace.kv()).upsert({"a": {"n": 1}})
+    await workspace.close()
+
+    def fail(connection: sqlite3.Connection) -> None:
+        connection.execute("DELETE FROM kv_full_docs")
+        connection.execute("SELECT nonsense")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, fail))
+        with pytest.raises(StorageError):
+            await open_workspace().kv()
+    assert await (await open_workspace().kv()).get_by_id("a") is not None
+
+
+# --- no room ---------------------------------------------------------------------------------------------------------
+
+
+async def test_a_full_disk_leaves_nothing_by_halves(open_workspace: Callable[..., Workspace]) -> None:
+    workspace = open_workspace()
+    kv, vectors, graph = await workspace.kv(), await workspace.vectors(), await workspace.graph()
+    await kv.upsert({"before": {}})
+    await vectors.upsert({"before": {"content": "x", "vector": ONES}})
+    limit(kv, 30)
+
+    async def write(name: str) -> None:
+        async with kv.transaction():
+            await graph.upsert_edge(name, "hub", {})
+            await vectors.upsert({f"{name}-{n}": {"content": "x", "vector": text_vector(str(n))} for n in range(20)})
+            await kv.upsert({name: {"text": name * 50_000}})
+
+    with pytest.raises(StorageFullError):
+        await write("document")
+    assert await kv.get_by_id("document") is None
+    assert await graph.get_all_labels() == []
+    assert [row["id"] for row in await vectors.query("", 100, ONES)] == ["before"]
+    await kv.upsert({"small": {}})
+    limit(kv, None)
+    await write("document")
+    assert await kv.get_by_id("document") is not None
+    assert await graph.get_all_labels() == ["document", "hub"]
+    assert len(await vectors.query("", 100, ONES)) == 21
+
+
+def limit(store: Any, room: int | None) -> None:
+    def change(connection: sqlite3.Connection) -> None:
+        used = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count={2**30 if room is None else used + room}")
+
+    store.database.exclusive(change).result()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")
+def test_a_file_that_may_not_grow(tmp_path: Path) -> None:
+    """The operating system refuses the write itself, in the middle of a commit."""
+    said = in_another_process(
+        """
+import resource, signal
+from lightrag.exceptions import StorageError
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+store = await workspace.kv()
+await store.upsert({"before": {}})
+soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, hard))
+try:
+    await store.upsert({"large": {"text": "x" * 1_000_000}})
+except StorageError as error:
+    print("refused", "lightrag.sqlite" in str(error))
+resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+await store.upsert({"after": {}})
+print([key for key, _ in await store.scan()])
+""",
+        tmp_path,
+    )
+    assert said.splitlines() == ["refused True", "['after', 'before']"]
+
+
+# --- other processes ---------------------------------------------------------------------------------------------------
+
+
+async def test_what_another_process_writes_is_found(open_workspace: Callable[..., Workspace], tmp_path: Path) -> None:
+    workspace = open_workspace()
+    kv, vectors = await workspace.kv(), await workspace.vectors()
+    await vectors.upsert({"own": {"content": "own", "vector": ONES}})
+    assert len(await vectors.query("", 10, ONES)) == 1
+    in_another_process(
+        """
+await (await workspace.kv()).upsert({"a": {"n": 1}})
+vectors = await workspace.vectors()
+await vectors.upsert({"theirs": {"content": "theirs", "vector": ONES * 2}})
+print([row["id"] for row in await vectors.query("", 10, ONES)])
+""",
+        tmp_path,
+    )
+    assert await kv.get_by_id("a") is not None
+    assert [row["id"] for row in await vectors.query("", 10, ONES)] == ["own", "theirs"]
+    assert set(await vectors.similarities(["own", "theirs"], ONES)) == {"own", "theirs"}
+    in_another_process("""await (await workspace.vectors()).delete(["theirs", "own"])""", tmp_path)
+    # Our own write, before any search has looked: it must not hide theirs.
+    await vectors.upsert({"new": {"content": "new", "vector": ONES}})
+    assert [row["id"] for row in await vectors.query("", 10, ONES)] == ["new"]
+
+
+async def test_our_own_writes_load_nothing_again(
+    open_workspace: Callable[..., Workspace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = await open_workspace().vectors()
+    await vectors.upsert({"a": {"content": "a", "vector": ONES}})
+    await vectors.query("", 1, ONES)
+    matrix = vectors.database.matrix("vectors_chunks", DIMENSION)  # type: ignore[attr-defined]
+    loads: list[str] = []
+    monkeypatch.setattr(matrix, "load", lambda connection: loads.append("load"))
+    for number in range(20):
+        await vectors.upsert({f"n{number}": {"content": "a", "vector": ONES}})
+        assert len(await vectors.query("", 100, ONES)) == number + 2
+    assert loads == []
+
+
+async def test_two_processes_write_at_the_same_time(open_workspace: Callable[..., Workspace], tmp_path: Path) -> None:
+    kv = await open_workspace().kv()
+
+    async def ours() -> None:
+        for number in range(100):
+            await kv.upsert({f"ours-{number}": {}})
+
+    theirs = asyncio.to_thread(
+        in_another_process,
+        """
+store = await workspace.kv()
+for number in range(100):
+    await store.upsert({f"theirs-{number}": {}})
+""",
+        tmp_path,
+    )
+    await asyncio.gather(ours(), theirs)
+    assert len(await kv.scan(limit=1000)) == 200
+
+
+async def test_two_processes_create_the_file_at_the_same_time(tmp_path: Path) -> None:
+    code = 'await (await workspace.kv()).upsert({"NAME": {}})'
+    await asyncio.gather(
+        *(asyncio.to_thread(in_another_process, code.replace("NAME", f"n{n}"), tmp_path) for n in range(3))
+    )
+    said = in_another_process("print(len(await (await workspace.kv()).scan()))", tmp_path)
+    assert said == "3"
+
+
+async def test_a_file_locked_by_another_process_is_named(
+    open_workspace: Callable[..., Workspace], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection_module, "BUSY_SECONDS", 0.2)
+    store = await open_workspace().kv()
+    await store.upsert({"a": {}})
+    holder = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    results = await asyncio.gather(*(store.upsert({f"n{n}": {}}) for n in range(20)), return_exceptions=True)
+    assert all(isinstance(result, StorageError) for result in results)
+    assert "locked by another process" in str(results[0])
+    assert FILE_NAME in str(results[0])
+    assert await store.get_by_id("a") is not None
+    holder.execute("ROLLBACK")
+    holder.close()
+    await store.upsert({"b": {}})
+    assert [key for key, _ in await store.scan()] == ["a", "b"]
+
+
+# --- what it costs --------------------------------------------------------------------------------------------------------
+
+
+async def test_one_row_more_writes_little(open_workspace: Callable[..., Workspace], tmp_path: Path) -> None:
+    vectors = await open_workspace().vectors()
+    rows = np.random.default_rng(1).standard_normal((5000, DIMENSION)).astype(np.float32)
+    await vectors.upsert({f"n{n}": {"content": "text", "vector": row} for n, row in enumerate(rows)})
+    log = tmp_path / f"{FILE_NAME}-wal"
+    before = log.stat().st_size
+    await vectors.upsert({"one": {"content": "text", "vector": ONES}})
+    assert 0 < log.stat().st_size - before < 30_000
+
+
+async def test_rows_that_do_not_change_are_not_written(
+    open_workspace: Callable[..., Workspace], tmp_path: Path
+) -> None:
+    workspace = open_workspace()
+    kv, vectors, graph = await workspace.kv(), await workspace.vectors(), await workspace.graph()
+    status = await workspace.doc_status()
+
+    async def write() -> None:
+        await kv.upsert({f"n{n}": {"text": "x" * 300} for n in range(100)})
+        await vectors.upsert({f"n{n}": {"content": "x", "vector": text_vector(str(n))} for n in range(100)})
+        await graph.upsert_nodes_batch([(f"n{n}", {"text": "x" * 300, "filter_tags": ["a"]}) for n in range(100)])
+        await graph.upsert_edges_batch([(f"n{n}", "n0", {"weight": 1.0}) for n in range(1, 100)])
+        await status.upsert({f"n{n}": {"status": "processed", "created_at": "2024", "metadata": {}} for n in range(9)})
+
+    await write()
+    log = tmp_path / f"{FILE_NAME}-wal"
+    before = log.stat().st_size
+    await write()
+    assert log.stat().st_size - before < 10_000
+
+
+async def test_names_of_deleted_objects_do_not_stay_in_the_file(
+    open_workspace: Callable[..., Workspace], tmp_path: Path
+) -> None:
+    workspace = open_workspace()
+    graph = await workspace.graph()
+    await graph.upsert_edge("Secret Agent", "Someone Else", {})
+    await graph.upsert_edge("Someone Else", "Third Person", {})
+    await graph.remove_nodes(["Secret Agent"])
+    await workspace.close()
+    data = (tmp_path / FILE_NAME).read_bytes()
+    assert b"Secret Agent" not in data
+    assert b"Third Person" in data
+
+
+def test_opening_stores_does_not_import_numpy() -> None:
+    code = (
+        "import sys; import lightrag.kg.sqlite.kv, lightrag.kg.sqlite.vector, lightrag.kg.sqlite.graph;"
+        "import lightrag.kg.sqlite.evidence; print('numpy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
