@@ -15,8 +15,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -25,8 +24,8 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from demo.progress import Bar, Display
 from lightrag import LightRAG, QueryParam
 from lightrag.embedding.offline import offline_embedding
 from lightrag.exceptions import LightRAGError
@@ -66,8 +65,8 @@ class Source:
 
     @property
     def title(self) -> str:
-        """Title from the notes, else the path."""
-        return str(self.metadata.get("meta", {}).get("title") or self.path)
+        """Title from the notes, ``""`` when there is none."""
+        return str(self.metadata.get("meta", {}).get("title") or "")
 
 
 def read_corpus(folder: Path) -> list[Source]:
@@ -101,58 +100,6 @@ def prepare_work(work: Path, sources: Sequence[Source], *, fresh: bool) -> bool:
     work.mkdir(parents=True, exist_ok=True)
     marker.write_text(wanted, encoding="utf-8")
     return known
-
-
-class Display:
-    """Progress bars on a terminal, a line now and then elsewhere."""
-
-    def __init__(self, console: Console) -> None:
-        self.console = console
-        self._progress: Progress | None = None
-
-    @contextmanager
-    def bars(self) -> Iterator[None]:
-        """Show bars while the block runs."""
-        if not self.console.is_terminal:
-            yield
-            return
-        columns = (
-            TextColumn("{task.description:<10}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("[dim]{task.fields[note]}[/dim]"),
-        )
-        with Progress(*columns, console=self.console) as progress:
-            self._progress = progress
-            try:
-                yield
-            finally:
-                self._progress = None
-
-    def bar(self, name: str, total: int) -> Bar:
-        """Add a bar."""
-        return Bar(self.console, self._progress, name, total)
-
-
-class Bar:
-    """One bar, or its lines."""
-
-    def __init__(self, console: Console, progress: Progress | None, name: str, total: int) -> None:
-        self._console = console
-        self._progress = progress
-        self._name = name
-        self._total = total
-        self._said = -1
-        self._task: TaskID | None = progress.add_task(name, total=total, note="") if progress else None
-
-    def set(self, done: int, note: str = "") -> None:
-        """Move the bar to ``done``."""
-        if self._progress is not None and self._task is not None:
-            self._progress.update(self._task, completed=done, note=escape(note[:60]))
-        elif done != self._said and (done % 8 == 0 or done == self._total):
-            self._said = done
-            self._console.print(f"{self._name}: {done} of {self._total}")
 
 
 async def ingest(rag: LightRAG, sources: Sequence[Source], display: Display) -> None:
@@ -256,9 +203,8 @@ def show(console: Console, question: str, answer: Answer, titles: dict[str, str]
     console.print(f"[bold]{escape(question)}[/bold]")
     console.print(Padding(escape(answer.text), (1, 0, 1, 2)))
     for number, path in answer.cited.items():
-        console.print(
-            Padding(f"{escape(f'[{number}]'):>5} {escape(titles[path])} [dim]{escape(path)}[/dim]", (0, 0, 0, 2))
-        )
+        line = f"{escape(f'[{number}]'):>5} {escape(path)}  [dim]{escape(titles[path])}[/dim]"
+        console.print(Padding(line, (0, 0, 0, 2)))
     others = len(answer.consulted) - len(answer.cited)
     if others > 0:
         console.print(Padding(f"[dim]{others} further documents were consulted.[/dim]", (0, 0, 0, 2)))

@@ -19,7 +19,7 @@ from lightrag.query.context import (
     number_references,
     relation_tokens,
 )
-from lightrag.query.document_notes import document_notes
+from lightrag.query.document_notes import document_notes, notes_tokens
 from lightrag.query.fuse import round_robin, within_budget
 from lightrag.query.keywords import keywords_of_query
 from lightrag.query.object_sources import ObjectSources
@@ -163,14 +163,15 @@ async def fit_context(state: QueryState) -> bool:
     """Cut the chunks to what the whole prompt leaves room for, and number their sources."""
     tokenizer = state.context.models.tokenizer
     used = prompt_tokens(state.plan, tokenizer) + state.graph_tokens + RESERVED_TOKENS
+    notes: dict[str, dict[str, Any]] = {}
+    if state.plan.param.include_document_metadata:
+        notes = await document_notes(state.context.stores.doc_status, state.chunks)
+        used += notes_tokens(notes, tokenizer)
     state.chunks = fit_chunks(
         state.chunks,
         tokenizer,
         budget=state.plan.budgets.total_tokens - used,
         headings=state.context.settings.enable_content_headings,
     )
-    state.references = number_references(state.chunks)
-    if state.plan.param.include_document_metadata:
-        notes = await document_notes(state.context.stores.doc_status, state.chunks)
-        state.references = [{**item, **notes.get(item["reference_id"], {})} for item in state.references]
+    state.references = [{**item, **notes.get(item["file_path"], {})} for item in number_references(state.chunks)]
     return bool(state.chunks or state.entities or state.relations)

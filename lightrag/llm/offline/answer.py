@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lightrag.llm.offline.context import AnswerContext
-from lightrag.llm.offline.lexicon import STOPWORDS
 from lightrag.llm.offline.names import DATE, find_names
 from lightrag.llm.offline.relations import shown
 from lightrag.llm.offline.sentences import Sentence, split_sentences
-from lightrag.llm.offline.words import stem, words_of
+from lightrag.llm.offline.words import content_stems, stem, words_of
 
 INTRODUCTION = "Offline reader, no language model: these sentences of the documents fit the question best."
 NOTHING_FITS = "Offline reader, no language model: no sentence of the passages found fits this question."
@@ -24,25 +23,36 @@ NO_CONTEXT = (
 
 _MAX_PARTS = 4
 _MAX_QUOTES = 6
-_QUOTES_PER_PART = 2
 _MAX_QUOTE = 420
-# A sentence must share at least this part of what the question asks, weighted by how rare the words are.
+# A sentence must hold at least this share of what the question asks, weighted by how rare the words are.
 _MIN_COVERAGE = 0.3
-# A second sentence for the same part of a question must come close to the first.
-_MIN_OF_BEST = 0.72
+# A further sentence for the same part of a question must come close to the first.
+_MIN_OF_BEST = 0.75
+# What a name is worth where the sentence has only a part of it, or only its passage has it.
+_PARTIAL_NAME = 0.5
+_NAME_NEARBY = 0.45
+# One passage shall not fill the answer.
+_SAME_PASSAGE = 0.12
 
 _PART = re.compile(
-    r"[?;]|,?\s+\band\s+(?=(?:who|whom|whose|what|when|where|why|which|how|for whom|to whom)\b)|,\s+(?=(?:who|what|when|where|why|how)\b)",
+    r"[?;]|,?\s+\band\s+(?=(?:for\s+|to\s+|by\s+)?(?:who|whom|whose|what|when|where|why|which|how)\b)"
+    r"|,\s+(?=(?:who|what|when|where|why|how)\b)",
     re.IGNORECASE,
 )
-_KINDS = (
-    ("count", re.compile(r"\bhow (?:many|much|old|long|far|high|deep)\b|\bcosts?\b|\bprice\b|\bwhat (?:sum|amount|dues|profit|loss)\b", re.IGNORECASE)),
-    ("person", re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)),
-    ("time", re.compile(r"\bwhen\b|\bwhat (?:year|date|day|time)\b|\bwhich (?:year|day)\b", re.IGNORECASE)),
-    ("place", re.compile(r"\bwhere\b", re.IGNORECASE)),
-    ("reason", re.compile(r"\bwhy\b", re.IGNORECASE)),
-)  # fmt: skip
-_WHO_IS = re.compile(r"\b(?:who|what)\s+(?:is|was|are|were)\s+(?P<name>[^,?]+)", re.IGNORECASE)
+_KINDS = tuple(
+    (name, re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE))
+    for name, pattern in (
+        (
+            "about",
+            r"who (?:is|was|are|were)|what (?:is|was|are|were) (?:the |an? )?[A-Z]|know about|tell me about|story of",
+        ),
+        ("count", r"how (?:many|much|old|long|far|high|deep)|costs?|price|what (?:sum|amount|dues|profit|loss)"),
+        ("person", r"who(?:m|se)?"),
+        ("time", r"when|what (?:year|date|day|time)|which (?:year|day)"),
+        ("place", r"where"),
+        ("reason", r"why"),
+    )
+)
 _NUMBER = re.compile(
     r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy|eighty|"
     r"ninety|hundred|thousand|million|penny|pence|threepence|pounds?|dollars?|euros?)\b",
@@ -76,7 +86,38 @@ class _Part:
     stems: frozenset[str]
     names: tuple[str, ...]
     kind: str
-    defined: str
+
+
+class _Scale:
+    """What the words and names of one part of a question are worth among the sentences at hand."""
+
+    def __init__(self, part: _Part, lines: Sequence[_Line]) -> None:
+        frequency = Counter(found for line in lines for found in line.stems)
+        self.part = part
+        self._words = {word: math.log(1 + len(lines) / (1 + frequency[word])) for word in part.stems}
+        self._names = {name: frozenset(map(stem, words_of(name))) for name in part.names}
+        rarest = {
+            name: max((math.log(1 + len(lines) / (1 + frequency[word])) for word in words), default=1.0)
+            for name, words in self._names.items()
+        }
+        self._name_worth = {name: 1.2 * worth for name, worth in rarest.items()}
+        self._total = sum(self._words.values()) + sum(self._name_worth.values()) or 1.0
+        self._nearby: dict[int, set[str]] = {}
+        for line in lines:
+            named = {name for name, words in self._names.items() if words <= line.stems}
+            self._nearby.setdefault(line.passage, set()).update(named)
+
+    def coverage(self, line: _Line) -> float:
+        """Return which share of the part a sentence holds, 0.0 to 1.0."""
+        held = sum(self._words[word] for word in self.part.stems & line.stems)
+        for name, words in self._names.items():
+            if words <= line.stems:
+                held += self._name_worth[name]
+                continue
+            partial = _PARTIAL_NAME * len(words & line.stems) / max(1, len(words))
+            nearby = _NAME_NEARBY if name in self._nearby[line.passage] else 0.0
+            held += self._name_worth[name] * max(partial, nearby)
+        return held / self._total
 
 
 def answer_reply(question: str, context: AnswerContext, response_type: str = "") -> str:
@@ -95,10 +136,8 @@ def answer_reply(question: str, context: AnswerContext, response_type: str = "")
         return _nothing_fits(context)
     quotes = [_quoted(line, lines) for line in chosen]
     cited = list(dict.fromkeys(line.reference_id for line in chosen if line.reference_id))
-    if "single" in response_type.lower():
-        body = " ".join(quotes)
-    else:
-        body = "\n".join(f"- {quote}" for quote in quotes)
+    single = "single" in response_type.lower()
+    body = " ".join(quotes) if single else "\n".join(f"- {quote}" for quote in quotes)
     return f"{INTRODUCTION}\n\n{body}{_references(cited, context)}"
 
 
@@ -124,11 +163,8 @@ def _lines(context: AnswerContext) -> list[_Line]:
         texts = [(fact, "") for fact in context.facts]
     lines: list[_Line] = []
     for number, (text, reference_id) in enumerate(texts):
-        heading: frozenset[str] = frozenset()
         for position, sentence in enumerate(split_sentences(text)):
-            stems = frozenset(map(stem, words_of(f"{sentence.key} {sentence.text}")))
-            if sentence.kind == "heading":
-                heading |= stems
+            stems = frozenset([*map(stem, words_of(f"{sentence.key} {sentence.text}")), *content_stems(sentence.text)])
             lines.append(_Line(sentence, stems, reference_id, number, position))
     return lines
 
@@ -138,75 +174,62 @@ def _parts(question: str) -> list[_Part]:
     names: tuple[str, ...] = ()
     parts: list[_Part] = []
     for clause in _PART.split(question):
-        words = words_of(clause)
-        told = [stem(word) for word in words if word.lower() not in STOPWORDS]
-        found = tuple(mention.name for sentence in split_sentences(clause) for mention in find_names(sentence, 0))
+        found = tuple(
+            dict.fromkeys(mention.name for sentence in split_sentences(clause) for mention in find_names(sentence, 0))
+        )
+        in_names = {stem(word) for name in found for word in words_of(name)}
+        told = frozenset(content_stems(clause)) - in_names
         if not told and not found:
             continue
+        names = found or names
         kind = next((name for name, pattern in _KINDS if pattern.search(clause)), "")
-        who_is = _WHO_IS.search(clause)
-        defined = who_is["name"].strip().removeprefix("the ").removeprefix("The ") if who_is else ""
-        if found:
-            names = found
-        carried = {stem(word) for name in names for word in words_of(name)}
-        parts.append(_Part(frozenset(told) | carried, names, kind, defined))
+        parts.append(_Part(told, names, kind))
     return parts[:_MAX_PARTS]
 
 
 def _choose(question: str, lines: Sequence[_Line]) -> list[_Line]:
     """Return the sentences to quote, in the order of the parts of the question."""
-    frequency = Counter(found for line in lines for found in line.stems)
+    parts = _parts(question)
+    per_part = 2 if len(parts) > 1 else 4
     chosen: list[_Line] = []
-    for part in _parts(question):
-        worth = {word: math.log(1 + len(lines) / (1 + frequency[word])) for word in part.stems}
-        total = sum(worth.values()) or 1.0
-        nearby = _passage_worth(lines, worth, total)
-        ranked = sorted(
-            ((_score(line, part, worth, total) + 0.25 * nearby[line.passage], line) for line in lines),
-            key=lambda item: (-item[0], item[1].passage, item[1].position),
-        )
-        good = [(score, line) for score, line in ranked if score > 0]
-        taken = 0
-        for score, line in good:
-            if taken >= _QUOTES_PER_PART or score < _MIN_OF_BEST * good[0][0]:
+    for part in parts:
+        scale = _Scale(part, lines)
+        scores = {line: score for line in lines if (score := _score(line, scale)) > 0}
+        best = max(scores.values(), default=0.0)
+        taken: list[_Line] = []
+        while scores and len(taken) < per_part:
+            line = max(scores, key=lambda item: (_fresh(scores[item], item, taken), -item.passage, -item.position))
+            score = scores.pop(line)
+            if _fresh(score, line, taken) < _MIN_OF_BEST * best:
                 break
-            if any(line.sentence.text == other.sentence.text for other in chosen):
-                taken += 1
-                continue
-            chosen.append(line)
-            taken += 1
+            if not any(line.sentence.text == other.sentence.text for other in taken):
+                taken.append(line)
+        chosen.extend(line for line in taken if line not in chosen)
     return chosen[:_MAX_QUOTES]
 
 
-def _passage_worth(lines: Sequence[_Line], worth: dict[str, float], total: float) -> dict[int, float]:
-    """Return for each passage which part of what is asked it holds anywhere: a sentence speaks in its context."""
-    held: dict[int, set[str]] = {}
-    for line in lines:
-        held.setdefault(line.passage, set()).update(line.stems & worth.keys())
-    return {passage: sum(worth[word] for word in found) / total for passage, found in held.items()}
+def _fresh(score: float, line: _Line, taken: Sequence[_Line]) -> float:
+    """Return a score, lowered for each sentence of the same passage that is quoted already."""
+    return score - _SAME_PASSAGE * sum(other.passage == line.passage for other in taken)
 
 
-def _score(line: _Line, part: _Part, worth: dict[str, float], total: float) -> float:
+def _score(line: _Line, scale: _Scale) -> float:
     """Tell how well a sentence fits a part of a question; 0.0 if it does not."""
     if line.sentence.kind == "heading" or line.sentence.text.rstrip().endswith("?"):
         return 0.0
-    coverage = sum(worth[word] for word in part.stems & line.stems) / total
+    coverage = scale.coverage(line)
     if coverage < _MIN_COVERAGE:
         return 0.0
     text = line.text
-    score = coverage
-    score += 0.25 * sum(name in text for name in part.names) / max(1, len(part.names))
-    score += _fits_kind(text, part)
-    if part.defined and re.search(
-        rf"{re.escape(part.defined)}(?:,| is| was| are| were) (?:the |a |an |one |in |[A-Z])", text
-    ):
-        score += 0.6
+    score = coverage + _fits_kind(text, scale.part)
     length = len(text.split())
     return score * (1.0 if length <= 32 else 32 / length) * (0.6 if length < 4 else 1.0)
 
 
 def _fits_kind(text: str, part: _Part) -> float:
     """Tell whether a sentence has what the question word asks for: a person, a number, a date."""
+    if part.kind == "about":
+        return max((_tells_what_is(text, name) for name in part.names), default=0.0)
     if part.kind == "count":
         return 0.35 if _NUMBER.search(text) else -0.1
     if part.kind == "time":
@@ -223,8 +246,16 @@ def _fits_kind(text: str, part: _Part) -> float:
     return 0.0
 
 
+def _tells_what_is(text: str, name: str) -> float:
+    """Tell whether a sentence defines what a name names, or at least begins with it."""
+    name_pattern = re.escape(name)
+    if re.search(rf"{name_pattern}(?:,| is| was| are| were) (?:the|an?|one)\b|{name_pattern} (?:is|was) [A-Z]", text):
+        return 0.6
+    return 0.2 if re.match(rf"(?:[Tt]he )?(?:\w+\.? )?{name_pattern}\b", text) else 0.0
+
+
 def _quoted(line: _Line, lines: Sequence[_Line]) -> str:
-    """Return a sentence in quotation marks with its reference; one that begins with a pronoun brings its predecessor."""
+    """Return a sentence in quotation marks with its reference; a pronoun at its beginning brings the one before."""
     text = line.text
     if _PRONOUN_START.match(text):
         before = next(

@@ -53,10 +53,11 @@ def read_context(system_prompt: str) -> AnswerContext | None:
         if record is None:
             continue
         found = True
-        if isinstance(record.get("content"), str):
-            context.passages.append(Passage(str(record.get("reference_id") or ""), record["content"]))
-        elif isinstance(record.get("description"), str) and ("entity" in record or "entity1" in record):
-            context.facts.append(record["description"])
+        content, description = record.get("content"), record.get("description")
+        if isinstance(content, str):
+            context.passages.append(Passage(str(record.get("reference_id") or ""), content))
+        elif isinstance(description, str) and ("entity" in record or "entity1" in record):
+            context.facts.append(description)
     for match in _REFERENCE.finditer(text):
         context.files.setdefault(match["id"], match["file"])
     return context if found else None

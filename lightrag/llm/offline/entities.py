@@ -277,11 +277,11 @@ def _add_pronouns(sentences: Sequence[Sentence], entities: dict[str, Entity]) ->
     for number in range(1, len(sentences)):
         sentence, previous = sentences[number], sentences[number - 1]
         pronoun = _PRONOUN.match(sentence.text)
-        if pronoun and sentence.kind == "prose" and sentence.paragraph == previous.paragraph:
-            if len(persons[number - 1]) == 1:
-                name = next(iter(persons[number - 1]))
-                by_name[name].places.append(Place(number, 0, pronoun.end(), by_name=False))
-                persons[number].add(name)
+        together = sentence.kind == "prose" and sentence.paragraph == previous.paragraph
+        if pronoun and together and len(persons[number - 1]) == 1:
+            name = next(iter(persons[number - 1]))
+            by_name[name].places.append(Place(number, 0, pronoun.end(), by_name=False))
+            persons[number].add(name)
 
 
 def describes(sentence: str, place: Place) -> bool:

@@ -26,6 +26,7 @@ _ROLE = re.compile(
 _ONLY_JOINED = re.compile(r"^[\s,;&]*(?:and|or)?[\s,;]*(?:the )?$")
 _CLAUSE_END = re.compile(r"[.;:!?]")
 _WEAK_WORDS = STOPWORDS | SPEECH_VERBS
+_MAX_LABEL = 30
 _CO_OCCURRENCE = "mentioned together"
 
 
@@ -66,16 +67,14 @@ def find_relations(sentences: Sequence[Sentence], entities: Sequence[Entity]) ->
             spots.setdefault(place.sentence, []).append(_Spot(entity, place.start, place.end))
     subject = _subject(sentences, entities)
     found: dict[tuple[str, str], Relation] = {}
-    for number in sorted(spots):
+    for number in sorted(number for number in spots if sentences[number].kind != "heading"):
         sentence = sentences[number]
-        if sentence.kind == "heading":
-            continue
         there = _distinct(spots[number])
         for first, second in _pairs(there, sentence.text):
             _add(found, first.entity.name, second.entity.name, _keywords(sentence.text, first, second), number)
-        if subject is not None and sentence.key and len(sentence.key) < 30:
-            if there[0].entity is not subject:
-                _add(found, subject.name, there[0].entity.name, [sentence.key.lower()], number)
+        labelled = subject is not None and 0 < len(sentence.key) < _MAX_LABEL and there[0].entity is not subject
+        if subject is not None and labelled:
+            _add(found, subject.name, there[0].entity.name, [sentence.key.lower()], number)
     return sorted(found.values(), key=lambda relation: (-len(relation.sentences), relation.sentences[0]))
 
 
@@ -180,6 +179,7 @@ def _joined(numbers: Sequence[int], sentences: Sequence[Sentence]) -> str:
 
 def shown(sentence: Sentence) -> str:
     """Return a sentence as it is quoted, with the label in front of it."""
-    if sentence.key and not sentence.text.startswith(sentence.key) and len(sentence.key) < 30:
+    label = sentence.key
+    if label and not label.isupper() and len(label) < _MAX_LABEL and not sentence.text.startswith(label):
         return f"{sentence.key}: {sentence.text}"
     return sentence.text

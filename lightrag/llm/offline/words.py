@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from lightrag.llm.offline.lexicon import STOPWORDS
 
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3041-\u30ff\u3400-\u9fff々]+")
 _WORD = re.compile(r"[^\W_]+(?:['’\-.&/][^\W_]+)*")
 
 # Base word, then forms that are to count as the same.
@@ -68,8 +69,21 @@ def words_of(text: str) -> list[str]:
 
 
 def content_stems(text: str) -> list[str]:
-    """Return the stems of those words of a text that say something, in order."""
-    return [stem(word) for word in words_of(text) if word.lower() not in STOPWORDS]
+    """Return the stems of those words of a text that say something, in order.
+
+    Where no spaces separate words, as in Chinese, pairs of neighbouring characters stand for them.
+    """
+    stems: list[str] = []
+    for word in words_of(text):
+        if _UNSPACED.search(word):
+            stems.extend(pair for run in _UNSPACED.findall(word) for pair in _pairs(run))
+        elif word.lower() not in STOPWORDS:
+            stems.append(stem(word))
+    return stems
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[start : start + 2] for start in range(max(1, len(run) - 1))]
 
 
 @lru_cache(maxsize=32_768)
