@@ -59,6 +59,6 @@ class Bar:
         """Move the bar to ``done``."""
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, completed=done, note=escape(note[:60]))
-        elif done != self._said and (done % 8 == 0 or done == self._total):
+        elif done != self._said and (done % LINE_EVERY == 0 or done == self._total):
             self._said = done
             self._console.print(f"{self._name}: {done} of {self._total}")

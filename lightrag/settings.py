@@ -131,6 +131,33 @@ class ChunkSettings(BaseSettings):
     tiktoken_model_name: str = Field("gpt-4o-mini", description="Model whose tokens are counted.")
 
 
+class ParserSettings(BaseSettings):
+    """Parsing of files, and the external services that can do it."""
+
+    parser_rules: str = Field(
+        "",
+        validation_alias=_env("parser_rules", "LIGHTRAG_PARSER"),
+        description="Engine and options by file type, such as pdf:docling-F, *:legacy",
+    )
+    parser_timeout: int = Field(300, ge=1, description="Longest parse of one file by the built-in engine, seconds.")
+    parser_memory_limit: int = Field(
+        2048, ge=512, description="Address space of a parsing process, MiB, the libraries' own 600 MiB included."
+    )
+    max_parallel_parse_native: int = Field(2, ge=1, description="Parsing processes at a time.")
+    pdf_decrypt_password: str = Field("", repr=False, description="Tried on a PDF that is protected by a password.")
+    docling_endpoint: str = Field("", description="Address of a docling-serve service; empty: the engine is off.")
+    docling_api_key: str = Field("", repr=False, description="Key that the docling service asks for.")
+    docling_timeout: int = Field(1800, ge=1, description="Longest conversion of one file by docling, seconds.")
+    max_parallel_parse_docling: int = Field(1, ge=1, description="Files at docling at a time.")
+    mineru_api_mode: Literal["local", "v1"] = Field(
+        "local", description="Interface of MinerU: local for versions 2 and 3, v1 for version 4 and the official one."
+    )
+    mineru_local_endpoint: str = Field("", description="Address of a MinerU service; empty: the engine is off.")
+    mineru_api_token: str = Field("", repr=False, description="Token that the MinerU service asks for.")
+    mineru_timeout: int = Field(1800, ge=1, description="Longest parse of one file by MinerU, seconds.")
+    max_parallel_parse_mineru: int = Field(1, ge=1, description="Files at MinerU at a time.")
+
+
 class ModelSettings(BaseSettings):
     """Models: identity, concurrency and time limits (seconds)."""
 
@@ -224,6 +251,7 @@ class Settings(
     QuerySettings,
     ExtractionSettings,
     ChunkSettings,
+    ParserSettings,
     ModelSettings,
     PipelineSettings,
     FilterSettings,

@@ -199,6 +199,6 @@ def unknown_variables(prefix: str = "LIGHTRAG_") -> dict[str, str]:
     unknown: dict[str, str] = {}
     for name in sorted({name.upper() for name in given}):
         if name.startswith(prefix) and name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
             unknown[name] = near[0] if near else ""
     return unknown

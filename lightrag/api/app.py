@@ -22,7 +22,7 @@ from lightrag.api.files import InputFolder
 from lightrag.api.metrics import Metrics, model_calls
 from lightrag.api.middleware import BodyCeiling, RequestBoundary, SecurityHeaders
 from lightrag.api.openapi import DESCRIPTION, install_openapi, operation_id
-from lightrag.api.routers import auth, documents, graph, health, metrics, ollama, pages, pipeline, query
+from lightrag.api.routers import auth, documents, graph, graph_edits, health, metrics, ollama, pages, pipeline, query
 from lightrag.api.state import ServerState
 from lightrag.configured import build_engine
 from lightrag.lightrag import LightRAG
@@ -107,14 +107,14 @@ def _middleware(settings: ApiSettings, state: ServerState) -> list[Middleware]:
             allow_credentials="*" not in settings.cors_origins,
             expose_headers=["X-New-Token", "X-Request-ID", "Retry-After"],
         ),
-        Middleware(RequestBoundary, metrics=state.metrics),
         Middleware(SecurityHeaders),
+        Middleware(RequestBoundary, metrics=state.metrics),
         Middleware(BodyCeiling, default=settings.max_request_body_bytes, by_path=ceilings),
     ]
 
 
 def _include_routes(app: FastAPI, state: ServerState) -> None:
-    for module in (health, auth, documents, pipeline, query, graph, ollama, pages):
+    for module in (health, auth, documents, pipeline, query, graph, graph_edits, ollama, pages):
         app.include_router(module.router)
     if state.settings.enable_metrics:
         app.include_router(metrics.router)

@@ -17,6 +17,7 @@ from lightrag.api.intake import Intake
 from lightrag.api.metrics import Metrics
 from lightrag.api.scan import Scans
 from lightrag.api.state import ServerState
+from lightrag.ingest.state import PipelineState, pipeline_state
 from lightrag.lightrag import LightRAG
 from lightrag.settings_api import ApiSettings
 
@@ -78,6 +79,10 @@ async def _scans(state: State) -> Scans:
     return state.scans
 
 
+async def _pipeline(state: State) -> PipelineState:
+    return pipeline_state(state.engine.working_dir, state.engine.workspace)
+
+
 async def _metrics(state: State) -> Metrics:
     return state.metrics
 
@@ -90,5 +95,6 @@ AccessDep = Annotated[Access, Depends(_access)]
 BackgroundDep = Annotated[Background, Depends(_background)]
 InputsDep = Annotated[InputFolder, Depends(_inputs)]
 IntakeDep = Annotated[Intake, Depends(_intake)]
+PipelineDep = Annotated[PipelineState, Depends(_pipeline)]
 ScansDep = Annotated[Scans, Depends(_scans)]
 MetricsDep = Annotated[Metrics, Depends(_metrics)]

@@ -63,6 +63,9 @@ def install_openapi(app: FastAPI) -> None:
             )
             for schema in document.get("components", {}).get("schemas", {}).values():
                 _describe_fields(schema)
+            for operations in document["paths"].values():
+                for operation in operations.values():
+                    _errors_as_json(operation["responses"])
             app.openapi_schema = document
         return app.openapi_schema
 
@@ -80,3 +83,10 @@ def _describe_fields(schema: dict[str, Any]) -> None:
         field = schema.get("properties", {}).get(name)
         if field is not None and "$ref" not in field:
             field.setdefault("description", " ".join(meaning.replace("``", "`").split()))
+
+
+def _errors_as_json(responses: dict[str, Any]) -> None:
+    """Say of errors that they are JSON, also where a success is something else."""
+    for status, response in responses.items():
+        if status >= "400" and response.get("content"):
+            response["content"] = {"application/json": next(iter(response["content"].values()))}

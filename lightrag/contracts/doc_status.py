@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from lightrag.contracts.evidence import missing_document_metadata
 from lightrag.contracts.kv import BaseKVStorage
 
 if TYPE_CHECKING:
@@ -140,11 +141,14 @@ class BaseDocStatusStorage(BaseKVStorage):
         """
 
     async def get_facts(self, ids: Sequence[str]) -> dict[str, DocumentFacts]:
-        """Return what filters see of documents; one without a row is undated and untagged."""
+        """Return what filters see of documents; for one without a row see ``missing_document_metadata``."""
         from lightrag.query_filters import document_facts
 
         rows = await self.get_by_ids(ids)
-        return {doc_id: document_facts((row or {}).get("metadata")) for doc_id, row in zip(ids, rows, strict=True)}
+        return {
+            doc_id: document_facts(row.get("metadata") if row else missing_document_metadata(doc_id))
+            for doc_id, row in zip(ids, rows, strict=True)
+        }
 
     async def all_facts(self) -> dict[str, DocumentFacts]:
         """Return what filters see of every processed document, oldest first."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lightrag.constants import MANUAL_SOURCE_ID
 from lightrag.contracts.storage import StorageNameSpace
 from lightrag.exceptions import UnsupportedFilterError
 
@@ -67,6 +68,43 @@ class EvidenceSource(NamedTuple):
     file_path: str
 
 
+# --- what people say by hand -----------------------------------------------------------------------------------------
+
+# Rows of people name one of these instead of a document; neither has a status row.
+STATEMENT_DOCUMENT_ID = MANUAL_SOURCE_ID
+CORRECTION_DOCUMENT_ID = "manual_edit"
+_SCOPED_STATEMENT = f"{STATEMENT_DOCUMENT_ID}:"
+
+
+def is_statement_document(document_id: str) -> bool:
+    """Tell whether an id stands for what a person said of a new object, in any scope."""
+    return document_id == STATEMENT_DOCUMENT_ID or document_id.startswith(_SCOPED_STATEMENT)
+
+
+def is_correction_document(document_id: str) -> bool:
+    """Tell whether an id stands for a person's change to what documents say.
+
+    It may repeat words of any document, so no filter can vouch for it: a filtered query never sees it.
+    """
+    return document_id == CORRECTION_DOCUMENT_ID
+
+
+def statement_document(tenant_tag: str) -> str:
+    """Return the id for statements of a scope; ``""`` is the aggregate."""
+    return f"{_SCOPED_STATEMENT}{tenant_tag}" if tenant_tag else STATEMENT_DOCUMENT_ID
+
+
+def missing_document_metadata(document_id: str) -> dict[str, Any] | None:
+    """Return the metadata of a document without a status row, for filters.
+
+    A statement of a scope carries that tag; everything else is undated and untagged (``None``).
+    """
+    tag = document_id.removeprefix(_SCOPED_STATEMENT)
+    return {"user_tags": [tag]} if tag != document_id else None
+
+
+# --- the ids of relations --------------------------------------------------------------------------------------------
+
 RELATION_KEY_SEPARATOR = "\x1e"
 
 
@@ -89,11 +127,14 @@ def split_relation_key(key: str) -> tuple[str, str]:
 class BaseEvidenceStorage(StorageNameSpace):
     """Evidence rows, found by object and by document.
 
-    A store that knows the documents of its workspace sets ``filters_by_documents`` and overrides the three methods that
-    take a filter; of any other store the caller reads the rows and asks which documents are eligible.
+    A store that knows the documents of its workspace says so by ``filters_by_documents`` and overrides the three
+    methods that take a filter; of any other store the caller reads the rows and asks which documents are eligible.
     """
 
-    filters_by_documents: bool = field(default=False, init=False)
+    @property
+    def filters_by_documents(self) -> bool:
+        """Whether the methods that take a filter can be called. It depends on which stores are open together."""
+        return False
 
     @abstractmethod
     async def add(self, rows: Sequence[Evidence]) -> None:

@@ -55,8 +55,14 @@ class BaseVectorStorage(StorageNameSpace):
 
     # The engine filters on fields stamped on its rows; used when pushdown is enabled, and gated afterwards.
     supports_metadata_filters: bool = field(default=False, init=False)
-    # The store knows the documents of its workspace and filters by them, exactly and without stamped fields.
-    filters_by_documents: bool = field(default=False, init=False)
+
+    @property
+    def filters_by_documents(self) -> bool:
+        """Whether the store knows the documents of its workspace and filters by them, exactly, without stamped fields.
+
+        It depends on which stores are open together: vectors kept apart from the status of documents cannot.
+        """
+        return False
 
     @abstractmethod
     async def query(

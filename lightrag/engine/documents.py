@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lightrag.engine.base import EngineBase
@@ -106,9 +107,14 @@ class DocumentMethods(EngineBase):
     ) -> list[str]:
         from lightrag.ingest.documents import build_documents
         from lightrag.ingest.enqueue import enqueue
+        from lightrag.kg_scopes import check_scope_tags
         from lightrag.query_filters import DocumentMetadata
 
-        notes = DocumentMetadata.coerce(metadata).to_storage() if metadata is not None else {}
+        notes: dict[str, Any] = {}
+        if metadata is not None:
+            model = DocumentMetadata.coerce(metadata)
+            check_scope_tags(model, self.context.settings.scope_tag_prefixes)
+            notes = model.to_storage()
         documents = build_documents(texts, metadata=notes, options=options, **identity)
         return await enqueue(self.context, self._state, documents, track_id)
 
@@ -151,6 +157,25 @@ class DocumentMethods(EngineBase):
         from lightrag.ingest.delete import delete_document
 
         return await delete_document(self.context, self._state, doc_id, delete_llm_cache=delete_llm_cache)
+
+    async def aupdate_document_metadata(self, doc_id: str, patch: Mapping[str, Any]) -> DocProcessingStatus:
+        """Replace dates, tags, meta or source fields of a document without extracting it again.
+
+        Args:
+            doc_id: The document.
+            patch: Fields of :class:`~lightrag.query_filters.DocumentMetadata` to replace; ``None`` clears one.
+
+        Returns:
+            The new status row.
+
+        Raises:
+            FilterSyntaxError: A field is unknown or not valid; nothing was changed.
+            NotFoundError: There is no such document.
+            PipelineBusyError: Documents are being processed.
+        """
+        from lightrag.ingest.update_metadata import update_document_metadata
+
+        return await update_document_metadata(self.context, self._state, doc_id, patch)
 
     async def get_processing_status(self) -> dict[str, int]:
         """Return the number of documents in each state that has any."""

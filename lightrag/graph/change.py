@@ -127,10 +127,12 @@ async def _embed(context: EngineContext, change: GraphChange, touched: Sequence[
         content = item.record.vector_content()
         (unchanged if content == item.stored_content else changed).append((item.record, content))
     limit = context.models.embedder.func.max_token_size
-    contents = [content for _, content in changed]
+    # Variants of an object in several scopes that say the same are embedded once.
+    rows = {content: row for row, content in enumerate(dict.fromkeys(content for _, content in changed))}
+    contents = list(rows)
     vectors = await context.models.embedder.embed(contents if limit is None else _within(context, contents, limit))
-    for (record, content), vector in zip(changed, vectors, strict=True):
-        _add_vector(context, change, record, {"content": content, "vector": vector})
+    for record, content in changed:
+        _add_vector(context, change, record, {"content": content, "vector": vectors[rows[content]]})
     if context.settings.enable_vector_metadata_filters and unchanged:
         await _restamp(context, change, unchanged)
 

@@ -37,7 +37,7 @@ async def check_objects(context: EngineContext, report: Report, kind: ObjectKind
         if not report.repair:
             continue
         if severed:
-            await commit(context, GraphChange(removed_relations=severed))
+            await _take_out(context, severed)
         if broken:
             await commit(context, await from_evidence(context, kind, broken, embed_all=True))
 
@@ -54,6 +54,15 @@ async def _severed(context: EngineContext, report: Report, keys: Sequence[str]) 
             severed.append(key)
             report.add(f"{_title(ObjectKind.RELATION, key)} has evidence and not both ends")
     return severed
+
+
+async def _take_out(context: EngineContext, keys: Sequence[str]) -> None:
+    """Remove relations that cannot be. Their vectors are left to the check of vectors, since an id may be another's."""
+    stores = context.stores
+    async with stores.unit_of_work():
+        await stores.graph.remove_edges([split_relation_key(key) for key in keys])
+        await stores.evidence.drop_objects(ObjectKind.RELATION, keys)
+        await stores.mark_corpus_changed()
 
 
 async def _broken(

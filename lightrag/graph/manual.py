@@ -15,13 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from lightrag.constants import MANUAL_SOURCE_ID, UNKNOWN_ENTITY_TYPE
-from lightrag.contracts.evidence import Evidence, EvidenceSource, ObjectKind
-
-STATEMENT_DOCUMENT_ID = MANUAL_SOURCE_ID
-CORRECTION_DOCUMENT_ID = "manual_edit"
+from lightrag.contracts.evidence import (
+    CORRECTION_DOCUMENT_ID,
+    Evidence,
+    EvidenceSource,
+    ObjectKind,
+    is_correction_document,
+    is_statement_document,
+    statement_document,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,25 +62,17 @@ class ManualFields:
 
 def is_statement(row: Evidence | EvidenceSource) -> bool:
     """Tell whether a row is a statement."""
-    return row.document_id == STATEMENT_DOCUMENT_ID or row.document_id.startswith(f"{STATEMENT_DOCUMENT_ID}:")
+    return is_statement_document(row.document_id)
 
 
 def is_correction(row: Evidence | EvidenceSource) -> bool:
     """Tell whether a row is a correction."""
-    return row.document_id == CORRECTION_DOCUMENT_ID
+    return is_correction_document(row.document_id)
 
 
 def is_manual_document(document_id: str) -> bool:
     """Tell whether an id stands for a person and not for a document; documents may not be given such an id."""
-    return document_id in (STATEMENT_DOCUMENT_ID, CORRECTION_DOCUMENT_ID) or document_id.startswith(
-        f"{STATEMENT_DOCUMENT_ID}:"
-    )
-
-
-def manual_metadata(document_id: str) -> dict[str, Any] | None:
-    """Return what the metadata of a statement's document would be if it had a status row; ``None`` when it has none."""
-    tag = document_id.removeprefix(f"{STATEMENT_DOCUMENT_ID}:")
-    return {"user_tags": [tag]} if tag != document_id else None
+    return is_statement_document(document_id) or is_correction_document(document_id)
 
 
 def keeps_alive(rows: Iterable[Evidence | EvidenceSource]) -> bool:
@@ -98,7 +94,7 @@ def statement(kind: ObjectKind, object_id: str, tenant_tag: str, now: int, field
         kind=kind,
         object_id=object_id,
         chunk_id=MANUAL_SOURCE_ID,
-        document_id=f"{STATEMENT_DOCUMENT_ID}:{tenant_tag}" if tenant_tag else STATEMENT_DOCUMENT_ID,
+        document_id=statement_document(tenant_tag),
         entity_type=UNKNOWN_ENTITY_TYPE if kind is ObjectKind.ENTITY else "",
         weight=0.0 if kind is ObjectKind.ENTITY else 1.0,
         file_path=MANUAL_SOURCE_ID,

@@ -11,9 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from lightrag.context import EngineContext
 from lightrag.contracts.evidence import Evidence, ObjectKind, split_relation_key
 from lightrag.graph.change import GraphChange, Touched, add_records
-from lightrag.graph.manual import manual_metadata
 from lightrag.graph.records import ObjectRecord
-from lightrag.query_filters import DocumentFacts, document_facts
+from lightrag.query_filters import DocumentFacts
 
 
 async def merge_evidence(
@@ -73,9 +72,4 @@ async def load_facts(context: EngineContext, document_ids: Collection[str]) -> d
 
     What a person said in a scope carries the tag of that scope.
     """
-    ids = list(document_ids)
-    rows = await context.stores.doc_status.get_by_ids(ids)
-    return {
-        document_id: document_facts(row.get("metadata") if row else manual_metadata(document_id))
-        for document_id, row in zip(ids, rows, strict=True)
-    }
+    return await context.stores.doc_status.get_facts(list(document_ids))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from lightrag.context import EngineContext
 from lightrag.contracts.evidence import Evidence, ObjectKind, relation_key
@@ -11,6 +12,7 @@ from lightrag.graph.manual import keeps_alive
 from lightrag.graph.merge import load_facts, load_records
 from lightrag.graph.records import ObjectRecord, fold
 from lightrag.graph.summarise import needs_summary
+from lightrag.query_filters import DocumentFacts, document_facts
 
 
 async def without_documents(context: EngineContext, document_ids: Collection[str]) -> GraphChange:
@@ -53,12 +55,62 @@ async def from_evidence(
     return await _refolded(context, remaining, {}, embed_all=embed_all)
 
 
+async def with_changed_document(
+    context: EngineContext,
+    document_id: str,
+    metadata: Mapping[str, Any],
+    *,
+    gained: Sequence[Evidence] = (),
+    lost_tags: Collection[str] = (),
+) -> GraphChange:
+    """Compute the change that follows from new metadata of a document: new summaries, and scopes it joins or leaves.
+
+    The caller holds the graph lock, writes the change, and drops the document's evidence in the lost scopes, in one
+    unit of work.
+
+    Args:
+        context: The workspace.
+        document_id: The document.
+        metadata: Its new metadata, as stored.
+        gained: Its evidence in scopes that it joins.
+        lost_tags: Scopes that it leaves.
+
+    Raises:
+        ModelError: The embedding model failed; nothing has been written.
+    """
+    evidence = context.stores.evidence
+    wanted = {
+        kind: dict.fromkeys(object_ids)
+        for kind, object_ids in (await evidence.objects_of_documents([document_id])).items()
+    }
+    for row in gained:
+        wanted.setdefault(row.kind, {})[row.object_id] = None
+    before = {kind: await evidence.of_objects(kind, list(object_ids)) for kind, object_ids in wanted.items()}
+    remaining = {
+        kind: {
+            object_id: [
+                row
+                for row in before[kind].get(object_id, ())
+                if row.document_id != document_id or row.tenant_tag not in lost_tags
+            ]
+            for object_id in object_ids
+        }
+        for kind, object_ids in wanted.items()
+    }
+    for row in gained:
+        remaining[row.kind][row.object_id].append(row)
+    change = await _refolded(context, remaining, before, facts={document_id: document_facts(metadata)})
+    change.evidence = list(gained)
+    return change
+
+
 async def _refolded(
     context: EngineContext,
     remaining: Mapping[ObjectKind, Mapping[str, list[Evidence]]],
     before: Mapping[ObjectKind, Mapping[str, Sequence[Evidence]]],
     *,
     embed_all: bool = False,
+    facts: Mapping[str, DocumentFacts] | None = None,
 ) -> GraphChange:
     """Compute the change that leaves objects with the given rows; those without any are removed.
 
@@ -76,7 +128,7 @@ async def _refolded(
     touched: list[Touched] = []
     for kind, found in alive.items():
         kept = {object_id: rows for object_id, rows in found.items() if object_id not in severed}
-        touched.extend(await _refold(context, kind, kept, before.get(kind, {})))
+        touched.extend(await _refold(context, kind, kept, before.get(kind, {}), facts or {}))
     if embed_all:
         touched = [Touched(item.record, None) for item in touched]
     await add_records(context, change, touched)
@@ -88,12 +140,14 @@ async def _refold(
     kind: ObjectKind,
     remaining: Mapping[str, list[Evidence]],
     before: Mapping[str, Sequence[Evidence]],
+    new_facts: Mapping[str, DocumentFacts],
 ) -> list[Touched]:
     """Fold the remaining rows of objects, keeping what people added to them and summaries that still hold."""
     ids = list(remaining)
     is_entity = kind is ObjectKind.ENTITY
     current = await load_records(context, ids if is_entity else [], [] if is_entity else ids)
-    facts = await load_facts(context, {row.document_id for rows in remaining.values() for row in rows})
+    documents = {row.document_id for rows in remaining.values() for row in rows}
+    facts = {**await load_facts(context, documents), **new_facts}
     touched = []
     for object_id, rows in remaining.items():
         stored = current.get((kind, object_id))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from lightrag.constants import GRAPH_FIELD_SEP
 from lightrag.context import EngineContext
@@ -49,11 +49,17 @@ async def summarise_records(context: EngineContext, records: Sequence[ObjectReco
     A summary that the model fails to give leaves the fragments as they are, with a warning: nothing is lost, and the
     next document that touches the object tries again.
     """
-    long_ones = [record for record in records if needs_summary(context, record)]
-    await asyncio.gather(*(_summarise(context, record) for record in long_ones))
+    # Variants of an object in several scopes that say the same are summarised once.
+    alike: dict[tuple[Any, ...], list[ObjectRecord]] = {}
+    for record in records:
+        if needs_summary(context, record):
+            identity = (record.kind, _name(record), *record.fragments)
+            alike.setdefault(identity, []).append(record)
+    await asyncio.gather(*(_summarise(context, variants) for variants in alike.values()))
 
 
-async def _summarise(context: EngineContext, record: ObjectRecord) -> None:
+async def _summarise(context: EngineContext, variants: Sequence[ObjectRecord]) -> None:
+    record = variants[0]
     parts = record.fragments
     try:
         for round_number in range(_MAX_ROUNDS):
@@ -65,7 +71,8 @@ async def _summarise(context: EngineContext, record: ObjectRecord) -> None:
     except ModelError as error:
         logger.warning("summary of %s %r failed, fragments kept: %s", record.kind, record.object_id, error)
         return
-    record.parts = [*record.own_words, *parts]
+    for variant in variants:
+        variant.parts = [*variant.own_words, *parts]
 
 
 def _pack(context: EngineContext, parts: Sequence[str]) -> list[list[str]]:
@@ -87,7 +94,7 @@ async def _summarise_group(context: EngineContext, record: ObjectRecord, parts: 
     if len(parts) == 1:
         return parts[0]
     kind: Literal["entity", "relation"] = "entity" if record.kind is ObjectKind.ENTITY else "relation"
-    name = record.name if record.kind is ObjectKind.ENTITY else " - ".join(_end_names(record))
+    name = _name(record)
     options = SummaryPromptOptions(
         summary_length=context.settings.summary_length_recommended,
         language=context.addon.get("language") or context.settings.summary_language,
@@ -106,6 +113,7 @@ async def _summarise_group(context: EngineContext, record: ObjectRecord, parts: 
     return summary
 
 
-def _end_names(record: ObjectRecord) -> tuple[str, str]:
-    source, target = record.ends()
-    return split_scoped_entity_id(source)[0], split_scoped_entity_id(target)[0]
+def _name(record: ObjectRecord) -> str:
+    if record.kind is ObjectKind.ENTITY:
+        return record.name
+    return " - ".join(split_scoped_entity_id(end)[0] for end in record.ends())

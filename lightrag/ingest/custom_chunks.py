@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lightrag.context import EngineContext
-from lightrag.exceptions import InputError
+from lightrag.exceptions import InputError, ModelError
 from lightrag.ingest.custom_documents import (
     CUSTOM_CHUNKS_METHOD,
     CustomDocument,
@@ -53,16 +53,7 @@ async def insert_custom_chunks(
         ModelError: A chunk could not be extracted or embedded.
     """
     options = options or CustomOptions()
-    pieces = [text_chunks] if isinstance(text_chunks, str) else list(text_chunks)
-    for position, piece in enumerate(pieces):
-        if not isinstance(piece, str):
-            raise InputError(f"text_chunks[{position}] is {piece!r}; a chunk is text")
-    if not isinstance(full_text, str) or not sanitize_text(full_text):
-        raise InputError("full_text is empty: it holds no text but white space or control characters")
-    text = sanitize_text(full_text)
-    contents = list(dict.fromkeys(content for piece in pieces if (content := sanitize_text(piece))))
-    if not contents:
-        raise InputError("text_chunks hold no text; give at least one chunk")
+    text, contents = _read(full_text, text_chunks)
     doc_id = check_document_id(options.doc_id) if options.doc_id is not None else compute_mdhash_id(text, "doc-")
     document = CustomDocument(
         doc_id=doc_id,
@@ -85,6 +76,31 @@ async def insert_custom_chunks(
         for order, content in enumerate(contents)
     ]
     work.vectors = await context.models.embedder.embed(contents)
-    await extract_document(context, work)
+    try:
+        await extract_document(context, work)
+    except ModelError:
+        await context.cache.flush()
+        raise
     await store_custom_document(context, state, document, work)
     return doc_id
+
+
+def _read(full_text: object, text_chunks: object) -> tuple[str, list[str]]:
+    """Return the sanitised text and chunks.
+
+    Raises:
+        InputError: There is no text, or something is none.
+    """
+    text = sanitize_text(full_text) if isinstance(full_text, str) else ""
+    if not text:
+        raise InputError("full_text is empty: it holds no text but white space or control characters")
+    pieces = [text_chunks] if isinstance(text_chunks, str) else text_chunks
+    if not isinstance(pieces, Sequence):
+        raise InputError(f"text_chunks is {type(text_chunks).__name__}; it must be a list of texts")
+    for position, piece in enumerate(pieces):
+        if not isinstance(piece, str):
+            raise InputError(f"text_chunks[{position}] is {piece!r}; a chunk is text")
+    contents = list(dict.fromkeys(content for piece in pieces if (content := sanitize_text(piece))))
+    if not contents:
+        raise InputError("text_chunks hold no text; give at least one chunk")
+    return text, contents

@@ -28,6 +28,7 @@ from lightrag.ingest.reply_json import (
     starts_like_json,
 )
 from lightrag.ingest.reply_rows import RowFormat, has_rows, read_rows
+from lightrag.prompts import PROMPTS
 from lightrag.prompts.thinking import split_thinking
 
 __all__ = [
@@ -38,9 +39,6 @@ __all__ = [
     "parse_extraction_reply",
     "parse_keywords_reply",
 ]
-
-DEFAULT_TUPLE_DELIMITER = "<|#|>"
-DEFAULT_COMPLETION_DELIMITER = "<|COMPLETE|>"
 
 MAX_KEYWORDS_PER_KIND = 64
 
@@ -61,22 +59,25 @@ KeywordsReply = tuple[list[str], list[str]]
 def parse_extraction_reply(
     reply: str,
     *,
-    tuple_delimiter: str = DEFAULT_TUPLE_DELIMITER,
-    completion_delimiter: str = DEFAULT_COMPLETION_DELIMITER,
+    tuple_delimiter: str | None = None,
+    completion_delimiter: str | None = None,
 ) -> ExtractionReply:
     """Read the entities and relations of a reply, in rows or in JSON, whichever was asked for.
 
     Args:
         reply: What the model returned.
-        tuple_delimiter: Separates the fields of a row.
-        completion_delimiter: Ends a reply in rows.
+        tuple_delimiter: Separates the fields of a row; ``None`` for the one that the prompts name.
+        completion_delimiter: Ends a reply in rows; ``None`` for the one that the prompts name.
 
     Returns:
         All records that can be read, and how whole the reply is. A reply without any record is ``usable``
         only if it says so in its format: the completion marker alone, or JSON with empty lists.
     """
     result = ExtractionReply()
-    form = RowFormat.of(tuple_delimiter, completion_delimiter)
+    form = RowFormat.of(
+        tuple_delimiter or str(PROMPTS["DEFAULT_TUPLE_DELIMITER"]),
+        completion_delimiter or str(PROMPTS["DEFAULT_COMPLETION_DELIMITER"]),
+    )
     thinking = split_thinking(_LINE_END.sub("\n", reply))
     text = _without_fences(thinking.answer)
     if not (has_rows(text, form) or has_known_keys(text)) and thinking.reasoning:

@@ -14,6 +14,7 @@ from lightrag.graph.rebuild import with_changed_document
 from lightrag.ingest.documents import timestamp
 from lightrag.ingest.persist import in_partitions, scope_tags_of
 from lightrag.ingest.state import PipelineState
+from lightrag.kg_scopes import check_scope_tags
 from lightrag.query_filters import DocumentMetadata, public_metadata, stamp_chunk_filter_metadata
 from lightrag.query_filters.document_metadata import USER_METADATA_KEYS
 
@@ -63,8 +64,6 @@ def patched_metadata(context: EngineContext, metadata: Mapping[str, Any], patch:
         FilterSyntaxError: The result is not valid.
         ScopeError: A scope tag is not usable.
     """
-    from lightrag.kg_scopes import check_scope_tags
-
     current = {name: value for name, value in public_metadata(metadata).items() if value is not None}
     merged = {**current, **patch}
     model = DocumentMetadata.coerce({name: value for name, value in merged.items() if value is not None})

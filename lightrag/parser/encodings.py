@@ -32,6 +32,13 @@ _LOOKALIKE_SHARE = 0.7
 _MAX_CONTROL_SHARE = 0.1
 # Bytes in the wrong encoding give characters that nobody writes; text in the right one has almost none.
 _MAX_STRANGE_SHARE = 0.02
+# Web pages and letters say the name on the left and mean the larger set that programs write.
+_MEANT = {
+    **dict.fromkeys(("iso-8859-1", "latin-1", "us-ascii", "ascii"), "cp1252"),
+    **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
+    **dict.fromkeys(("shift_jis", "shift-jis", "x-sjis"), "cp932"),
+    **dict.fromkeys(("euc-kr", "ks_c_5601-1987"), "cp949"),
+}
 _LAYOUT = frozenset("\t\n\r\f\v\b\x1a\x1b")
 # What one half of the code units of Latin text in UTF-16 has in common.
 _MIN_NUL_SHARE = 0.05
@@ -121,9 +128,7 @@ def _wide_encoding(data: bytes) -> str | None:
 def _as_declared(data: bytes, declared: str | None) -> Decoded | None:
     if not declared:
         return None
-    # Web pages and letters say ISO-8859-1 and GB2312 and mean the larger sets that programs write.
-    name = {"iso-8859-1": "cp1252", "latin-1": "cp1252", "us-ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030",
-            "shift_jis": "cp932", "euc-kr": "cp949", "ks_c_5601-1987": "cp949"}.get(declared.lower(), declared)  # fmt: skip
+    name = _MEANT.get(declared.lower(), declared)
     try:
         return Decoded(data.decode(name), name)
     except (LookupError, UnicodeDecodeError):
@@ -137,9 +142,7 @@ def _guess(data: bytes, source: str, refusal: UnicodeDecodeError) -> Decoded:
         raise MissingDependencyError(
             "chardet", "documents", f"{source!r} is not UTF-8 (byte {data[refusal.start]:#04x}), and to read it"
         ) from error
-    found = detect_all(
-        data[:_SAMPLE_BYTES], ignore_threshold=True, include_encodings=_CANDIDATES, prefer_superset=True
-    )
+    found = detect_all(data[:_SAMPLE_BYTES], ignore_threshold=True, include_encodings=_CANDIDATES, prefer_superset=True)
     ranked = [(str(row["encoding"]).lower(), float(row["confidence"] or 0)) for row in found if row["encoding"]]
     scores = dict(ranked)
     names = [name for name, _ in ranked]

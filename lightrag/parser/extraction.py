@@ -24,6 +24,7 @@ def extract(content: FileContent, media_type: str) -> ExtractionResult:
     Raises:
         InputError: It cannot be read, or needs another password.
         MissingDependencyError: The library is not installed.
+        MemoryError: The process has no memory left for it.
     """
     try:
         from kreuzberg import ExtractionConfig, PageConfig, PdfConfig, extract_bytes_sync
@@ -42,6 +43,8 @@ def extract(content: FileContent, media_type: str) -> ExtractionResult:
     try:
         return extract_bytes_sync(content.data, media_type, config)
     except (KreuzbergError, ValueError, RuntimeError, OSError) as error:
+        if "out of memory" in str(error).lower():
+            raise MemoryError(f"{content.source!r} needs more memory to be parsed than there is") from error
         raise _refusal(content, error) from error
 
 

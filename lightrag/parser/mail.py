@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from email import policy
-from email.message import EmailMessage, Message
+from email.message import EmailMessage, Message, MIMEPart
 from email.parser import BytesParser
 
 from lightrag.exceptions import InputError, MissingDependencyError
@@ -39,7 +39,9 @@ def parse_mail(content: FileContent, parse_attachment: AttachmentParser) -> Pars
     message = BytesParser(policy=policy.default).parsebytes(content.data)
     assert isinstance(message, EmailMessage)
     if not any(_header(message, name) for name in _TELLING_HEADERS):
-        raise InputError(f"{content.source!r} is not a letter: it has none of the headers {', '.join(_TELLING_HEADERS)}")
+        raise InputError(
+            f"{content.source!r} is not a letter: it has none of the headers {', '.join(_TELLING_HEADERS)}"
+        )
     parts = [_heading(message), _body(message, content.source)]
     warnings: list[str] = []
     attachments = list(message.iter_attachments()) if message.is_multipart() else []
@@ -89,16 +91,14 @@ def _body(message: EmailMessage, source: str) -> str:
     return text.strip()
 
 
-def _decoded(part: EmailMessage, source: str) -> str:
+def _decoded(part: MIMEPart, source: str) -> str:
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes):
         return ""
     return unify_line_ends(decode(data, source, part.get_content_charset()).text)
 
 
-def _attachment(
-    part: EmailMessage, content: FileContent, parse_attachment: AttachmentParser
-) -> tuple[str, ParsedText]:
+def _attachment(part: EmailMessage, content: FileContent, parse_attachment: AttachmentParser) -> tuple[str, ParsedText]:
     """Return the name of an attachment and its text; what hinders it becomes a warning."""
     name = " ".join((part.get_filename() or "").split())
     if part.get_content_type() == "message/rfc822" and part.is_multipart():

@@ -80,7 +80,7 @@ def _second_reader(content: FileContent) -> PdfReader | None:
 def _parse_with_second_reader(content: FileContent, refusal: InputError) -> ParsedText:
     reader = _second_reader(content)
     if reader is None:
-        raise refusal
+        raise InputError(f"{content.source!r} is damaged: it begins like a PDF, but cannot be read as one") from refusal
     texts: list[str] = []
     broken: list[int] = []
     for number in range(len(reader.pages)):
@@ -90,7 +90,7 @@ def _parse_with_second_reader(content: FileContent, refusal: InputError) -> Pars
             broken.append(number + 1)
     text = "\n\n".join(page for page in texts if page)
     if not text:
-        raise refusal if broken else _no_text(content.source, len(reader.pages)) from refusal
+        raise InputError(f"{content.source!r} is damaged: none of its pages can be read") from refusal
     warnings = ["the file is damaged; it was read by a simpler reader, without headings and tables"]
     if broken:
         warnings.append(f"damaged pages were left out: {', '.join(map(str, broken[:_SHOWN_PAGES]))}")

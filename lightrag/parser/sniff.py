@@ -18,7 +18,9 @@ _RTF = b"{\\rtf"
 _PDF = b"%PDF-"
 # Readers accept a PDF that begins within the first kilobyte.
 _PDF_WINDOW = 1024
-_HTML = re.compile(rb"^(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+_HTML = re.compile(
+    rb"^(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+)
 # An encrypted office file is such a container with this one stream; the names in it are UTF-16.
 _ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 

@@ -44,8 +44,13 @@ def seal(text: str) -> str:
     sealed = _MARKER_TAG.sub(r"‹\1›", text)
     for delimiter in (PROMPTS["DEFAULT_TUPLE_DELIMITER"], PROMPTS["DEFAULT_COMPLETION_DELIMITER"]):
         if delimiter in sealed:
-            sealed = sealed.replace(delimiter, str(delimiter).replace("<", "‹").replace(">", "›"))
+            sealed = sealed.replace(delimiter, _broken(str(delimiter)))
     return sealed
+
+
+def _broken(delimiter: str) -> str:
+    typographic = delimiter.replace("<", "‹").replace(">", "›")
+    return typographic if typographic != delimiter else f"{delimiter[:1]} {delimiter[1:]}"
 
 
 def between(prompt: str, marker: str) -> str | None:

@@ -10,10 +10,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lightrag.contracts.evidence import Evidence, EvidenceSource, ObjectKind, relation_key, split_relation_key
+from lightrag.contracts.evidence import (
+    CORRECTION_DOCUMENT_ID,
+    Evidence,
+    EvidenceSource,
+    ObjectKind,
+    relation_key,
+    split_relation_key,
+)
 from lightrag.contracts.graph import NodePair, Properties
 from lightrag.contracts.vector import BaseVectorStorage, Row
-from lightrag.graph.manual import CORRECTION_DOCUMENT_ID
 from lightrag.graph.merge import load_facts
 from lightrag.graph.records import ObjectRecord, fold
 from lightrag.query.gate import FilterReport, Gate, Page

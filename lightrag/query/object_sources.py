@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lightrag.constants import GRAPH_FIELD_SEP, MANUAL_SOURCE_ID, UNKNOWN_SOURCE
-from lightrag.contracts.evidence import EvidenceSource
-from lightrag.graph.manual import CORRECTION_DOCUMENT_ID
+from lightrag.contracts.evidence import CORRECTION_DOCUMENT_ID, EvidenceSource
 from lightrag.graph.rendering import SourceLimits, source_fields
 
 

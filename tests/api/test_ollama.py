@@ -106,10 +106,10 @@ async def test_chat_as_one_object(filled: Server) -> None:
 
 
 async def test_filter_reaches_the_corpus(filled: Server) -> None:
-    told = (await chat(filled, f"/naivecontext {FILTER} the Engine", stream=False)).json()
+    told = (await chat(filled, f"/naivecontext {FILTER} Engine shown in London", stream=False)).json()
     assert "London" in told["message"]["content"]
     assert "Ada" not in told["message"]["content"]
-    plain = (await chat(filled, "/naivecontext the Engine", stream=False)).json()
+    plain = (await chat(filled, "/naivecontext Ada wrote the first program for the Engine", stream=False)).json()
     assert "Ada" in plain["message"]["content"]
 
 
@@ -174,6 +174,6 @@ async def test_body_of_any_content_type(filled: Server) -> None:
 
 
 async def test_broken_stream_is_an_error_line(filled: Server) -> None:
-    filled.model.failure = RuntimeError("secret")
+    filled.model.failure = RuntimeError("broken")
     found = lines((await chat(filled, "/naive Where was the Engine shown?")).text)
-    assert "error_id" in found[-1]["error"]
+    assert "the llm failed" in found[-1]["error"]

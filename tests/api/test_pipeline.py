@@ -32,6 +32,7 @@ async def test_history_is_cut(server: Server) -> None:
 
 
 async def test_cancelling(server: Server) -> None:
+    await server.settle()
     assert (await server.client.post("/documents/cancel_pipeline")).json()["status"] == "not_busy"
     original = server.engine.llm_model_func
     assert original is server.model
@@ -42,7 +43,7 @@ async def test_cancelling(server: Server) -> None:
 
     server.engine.context.models.extract.calls._func = slow
     await server.client.post("/documents/text", json={"text": FACTS, "file_source": "a.md"})
-    while not server.engine.pipeline_status()["busy"]:
+    while not server.engine.pipeline_status()["busy"]:  # noqa: ASYNC110 - the engine has no event for it
         await asyncio.sleep(0.01)
     told = (await server.client.post("/documents/cancel_pipeline")).json()
     assert told["status"] == "cancellation_requested"

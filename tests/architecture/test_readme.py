@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from lightrag import DocumentMetadata, QueryParam
 from lightrag.kg.registry import BACKENDS
+from lightrag.query.plan import effective_filter
+from lightrag.query_filters import document_matches_filter
+from lightrag.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -20,7 +24,7 @@ def blocks(language: str) -> list[str]:
 
 
 def test_python_example_runs_offline(tmp_path: Path) -> None:
-    (example,) = blocks("python")
+    example = blocks("python")[0]
     proxies = {
         "HTTPS_PROXY": "http://127.0.0.1:9",
         "HTTP_PROXY": "http://127.0.0.1:9",
@@ -40,6 +44,24 @@ def test_python_example_runs_offline(tmp_path: Path) -> None:
     assert re.search(r"^\[\d+\] letters/1926-03-09\.txt$", done.stdout, re.MULTILINE), done.stdout
 
 
+@pytest.mark.parametrize(
+    ("start", "end", "tag", "accepted"),
+    [
+        ("1928-04-01T00:00:00Z", None, "type:act", True),
+        ("1928-04-01T00:00:00Z", "1930-06-14T00:00:00Z", "type:act", False),
+        ("1928-04-01T00:00:00Z", None, "type:letter", False),
+        (None, None, "type:act", False),
+    ],
+    ids=["in force", "repealed the day before", "no act", "undated"],
+)
+def test_filter_example_does_what_the_text_says(start: str | None, end: str | None, tag: str, accepted: bool) -> None:
+    param = eval(blocks("python")[1], {"QueryParam": QueryParam})
+    wanted = effective_filter(load_settings(), param)
+    assert wanted is not None
+    metadata = DocumentMetadata.model_validate({"start_date": start, "end_date": end, "tags": [tag]}).to_storage()
+    assert document_matches_filter(metadata, wanted) is accepted
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_scripts_exist_and_run(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
@@ -57,10 +79,11 @@ def test_links_lead_somewhere(page: str) -> None:
             assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
 
 
-def test_every_design_page_is_linked() -> None:
-    for page in PAGES:
-        if page.startswith("design/") and page.count("/") == 1:
-            assert page in README, f"{page} is not linked from the README"
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("design/") and page.count("/") == 1])
+def test_design_page_is_linked(page: str) -> None:
+    overview = (ROOT / "design" / "overview.md").read_text(encoding="utf-8")
+    linked = f"]({page})" in README or f"]({page.removeprefix('design/')})" in overview
+    assert linked, f"link {page} from README.md or design/overview.md"
 
 
 def test_commands_of_quick_start_are_scripts() -> None:

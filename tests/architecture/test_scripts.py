@@ -145,3 +145,39 @@ def test_failed_installation_is_told_in_plain_words(clone: Path) -> None:
     assert done.returncode == 1
     assert "needs a package index" in done.stderr
     assert calls(clone) == []
+
+
+CLOSING_LINE = "======= 2 failed, 5 passed in 3.21s ======="
+
+
+@pytest.mark.parametrize(
+    ("tests", "demo", "succeeds"),
+    [(0, 0, True), (1, 0, False), (0, 1, False)],
+    ids=["all well", "tests fail", "demo fails"],
+)
+def test_verdict_of_ci(tmp_path: Path, tests: int, demo: int, succeeds: bool) -> None:
+    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    (tmp_path / "scripts").mkdir()
+    for name, output, status in (
+        ("test.sh", f"a byte that is no text: \\x00\\n{CLOSING_LINE}\\n", tests),
+        ("demo.sh", "answers of the demo\\n", demo),
+    ):
+        script = tmp_path / "scripts" / name
+        script.write_text(f"#!/bin/bash\nprintf '{output}'\nexit {status}\n", encoding="utf-8")
+        script.chmod(0o755)
+    done = run(tmp_path / ".ci" / "run")
+    assert (done.returncode == 0) is succeeds
+    assert "answers of the demo" in done.stdout
+    assert done.stdout.splitlines()[-1] == CLOSING_LINE
+
+
+def test_ci_fails_when_pytest_was_cut_off(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    (tmp_path / "scripts").mkdir()
+    for name in ("test.sh", "demo.sh"):
+        script = tmp_path / "scripts" / name
+        script.write_text("#!/bin/bash\n", encoding="utf-8")
+        script.chmod(0o755)
+    done = run(tmp_path / ".ci" / "run")
+    assert done.returncode == 1
+    assert "did not come to its end" in done.stdout

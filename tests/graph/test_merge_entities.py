@@ -21,7 +21,8 @@ async def two_documents(workspace: Workspace) -> None:
         "d1", [Fact("AI", "Lab", "built", weight=1.0, keywords="a"), Fact("AI", "Art Int", "same", type="concept")]
     )
     await workspace.add(
-        "d2", [Fact("Art Int", "Lab", "tested", weight=2.0, keywords="b"), Fact("Art Int", "Prize", "won", type="field")]
+        "d2",
+        [Fact("Art Int", "Lab", "tested", weight=2.0, keywords="b"), Fact("Art Int", "Prize", "won", type="field")],
     )
 
 
@@ -176,9 +177,9 @@ async def test_entities_of_two_scopes_are_never_merged(scoped_workspace: Workspa
     for names, target in ((["C\x1ftenant:2"], "A"), (["A"], "C\x1ftenant:2")):
         with pytest.raises(ScopeError, match="inside a scope"):
             await merge_entities(context, state, names, target, one)
+    crossing = MergeOptions(None, {"tenant_tag": "tenant:2"}, "tenant:1")
     with pytest.raises(ScopeError, match="cannot be merged into scope 'tenant:2'"):
-        data = {"tenant_tag": "tenant:2"}
-        await merge_entities(context, state, ["A"], "B", MergeOptions(None, data, "tenant:1"))
+        await merge_entities(context, state, ["A"], "B", crossing)
     info = await merge_entities(context, state, ["A"], "B", one)
     assert info["graph_data"]["tenant_tag"] == "tenant:1"
     assert await scoped_workspace.names() == ["A", "B", "B\x1ftenant:1", "B\x1ftenant:2", "C", "C\x1ftenant:2"]

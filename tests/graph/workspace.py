@@ -137,5 +137,3 @@ async def open_workspace(*, extract: Any = None, **settings: Any) -> Workspace:
         graph_lock=asyncio.Lock(),
     )
     return Workspace(context, embedder)
-
-

@@ -355,13 +355,14 @@ def test_weights(weight: object, expected: float) -> None:
 
 def test_latex_code_and_paths_in_json() -> None:
     text = r"""{"entities": [
-      {"name": "Euler's identity", "type": "concept", "description": "States $e^{i\pi}+1=0$ with \frac{1}{2}, \beta, \theta, \nabla, \rho and {\"k\": [1]}.\nIt is short."},
+      {"name": "Euler's identity", "type": "concept",
+       "description": "States $e^{i\pi}+1=0$ with \frac{1}{2}, \beta, \theta, \nabla, \rho and {\"k\": [1]}.\nShort."},
       {"name": "Config", "type": "artifact", "description": "Lies in C:\Users\x and \\server\share."}],
       "relationships": []}"""
     reply = parse_extraction_reply(text)
     assert reply.complete
     assert reply.entities[0].description == (
-        r"States $e^{i\pi}+1=0$ with \frac{1}{2}, \beta, \theta, \nabla, \rho and {" + '"k": [1]}. It is short.'
+        r"States $e^{i\pi}+1=0$ with \frac{1}{2}, \beta, \theta, \nabla, \rho and {" + '"k": [1]}. Short.'
     )
     assert reply.entities[1].description == r"Lies in C:\Users\x and \server\share."
 
@@ -399,8 +400,10 @@ def test_rows_are_understood_where_json_was_asked_for_and_the_other_way_round() 
 
 PIECES = st.sampled_from(
     [
-        "entity", "relation", "<|#|>", "<|>", "|#|", "<|COMPLETE|>", "\n", "\r\n", "{", "}", "[", "]", '"', ",", ":", "\\",
-        "<think>", "</think>", "```", "```json", "entities", "relationships", '"name":', '"source":', '"target":', " ", "(", ")",
+        "entity", "relation", "<|#|>", "<|>", "|#|", "<|COMPLETE|>", "\n", "\r\n", "{", "}", "[", "]", '"', ",", ":",
+        "\\",
+        "<think>", "</think>", "```", "```json", "entities", "relationships", '"name":', '"source":', '"target":', " ",
+        "(",
         "##", "Alice", "é", "\ud800", "\x00", "\u2028", "0.8", "null", "'", "|", "<", ">", "&lt;", "\\u12", "1. ", "- ",
     ]
 )  # fmt: skip
@@ -509,7 +512,7 @@ def test_long_and_hostile_replies_take_linear_time(text: str) -> None:
     [
         '{"high_level_keywords": ["trade", "war"], "low_level_keywords": ["Velmouth"]}',
         '```json\n{"high_level_keywords": ["trade", "war"], "low_level_keywords": ["Velmouth"]}\n```',
-        '<think>{"high_level_keywords": ["x"]}</think>{"high_level_keywords": ["trade", "war"], "low_level_keywords": ["Velmouth"]}',
+        '<think>{"high_level_keywords": []}</think>{"high_level_keywords": ["trade", "war"], "low": ["Velmouth"]}',
         'Sure: {"high-level keywords": "trade, war", "Low Level": ["Velmouth", "velmouth"]} Bye.',
         '{"keywords": {"high_level_keywords": ["trade", "war"], "low_level_keywords": ["Velmouth"]}}',
         '{"high_level_keywords": ["trade", "war"], "low_level_keywords": ["Velmouth"',

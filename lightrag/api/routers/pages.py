@@ -8,9 +8,10 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from lightrag.api.deps import State
+from lightrag.api.openapi import ERROR_RESPONSES
 from lightrag.exceptions import NotFoundError
 
-router = APIRouter(tags=["pages"])
+router = APIRouter(tags=["pages"], responses={status: ERROR_RESPONSES[status] for status in (404, 422)})
 
 
 @router.get("/", response_class=RedirectResponse, status_code=307)

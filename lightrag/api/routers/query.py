@@ -55,7 +55,7 @@ async def query_text_stream(request: Request, body: Question, engine: EngineDep,
     return NDJSONResponse(await first_then_rest(request, answer_lines(engine, metrics, body)))
 
 
-@router.post("/query/data")
+@router.post("/query/data", response_model_exclude_unset=True)
 async def query_data(request: Request, body: Question, engine: EngineDep, metrics: MetricsDep) -> QueryDataResponse:
     """Return what an answer would be based on: entities, relations, chunks and references. No model answers."""
     begin = time.perf_counter()

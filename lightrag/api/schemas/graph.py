@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
-from lightrag.api.schemas.base import ResponseModel
+from lightrag.api.schemas.base import RequestModel, ResponseModel
 from lightrag.contracts.graph import KnowledgeGraph
 
 
@@ -54,3 +54,116 @@ class ExistsResponse(ResponseModel):
     """Whether something exists."""
 
     exists: bool = Field(description="Whether it exists.", examples=[True])
+
+
+_TENANT_TAG = Field(None, description="Scope of the object; the whole when left out.", examples=["tenant:1"])
+_NAME_CHARS = 512
+
+
+class CreateEntityRequest(RequestModel):
+    """An entity to create."""
+
+    entity_name: str = Field(
+        min_length=1, max_length=_NAME_CHARS, description="Name of the entity.", examples=["Velmouth"]
+    )
+    entity_data: dict[str, Any] = Field(
+        default_factory=dict,
+        description="description, entity_type and properties of its own.",
+        examples=[{"description": "A harbour town.", "entity_type": "place"}],
+    )
+    tenant_tag: str | None = _TENANT_TAG
+
+
+class EditEntityRequest(RequestModel):
+    """A change of an entity."""
+
+    entity_name: str = Field(
+        min_length=1, max_length=_NAME_CHARS, description="Name of the entity.", examples=["Velmouth"]
+    )
+    updated_data: dict[str, Any] = Field(
+        description="What shall be otherwise; entity_name gives it another name.",
+        examples=[{"description": "A harbour town on the coast."}],
+    )
+    allow_rename: bool = Field(False, description="Allow another name.", examples=[False])
+    allow_merge: bool = Field(False, description="Merge with the entity that has that name already.", examples=[False])
+    tenant_tag: str | None = _TENANT_TAG
+
+
+class CreateRelationRequest(RequestModel):
+    """A relation to create."""
+
+    source_entity: str = Field(min_length=1, max_length=_NAME_CHARS, description="One end.", examples=["Velmouth"])
+    target_entity: str = Field(min_length=1, max_length=_NAME_CHARS, description="The other end.", examples=["Orlmark"])
+    relation_data: dict[str, Any] = Field(
+        description="description (needed), keywords, weight, source_id.",
+        examples=[{"description": "Velmouth lies in Orlmark.", "keywords": "place", "weight": 1.0}],
+    )
+    tenant_tag: str | None = _TENANT_TAG
+
+
+class EditRelationRequest(RequestModel):
+    """A change of a relation."""
+
+    source_id: str = Field(min_length=1, max_length=_NAME_CHARS, description="One end.", examples=["Velmouth"])
+    target_id: str = Field(min_length=1, max_length=_NAME_CHARS, description="The other end.", examples=["Orlmark"])
+    updated_data: dict[str, Any] = Field(
+        description="What shall be otherwise.", examples=[{"keywords": "place, duchy"}]
+    )
+    tenant_tag: str | None = _TENANT_TAG
+
+
+class MergeEntitiesRequest(RequestModel):
+    """Entities to merge into one."""
+
+    entities_to_change: list[str] = Field(
+        min_length=1, max_length=1000, description="Names that shall go.", examples=[["Velmouthe", "Vellmouth"]]
+    )
+    entity_to_change_into: str = Field(
+        min_length=1, max_length=_NAME_CHARS, description="Name that shall stay.", examples=["Velmouth"]
+    )
+    tenant_tag: str | None = _TENANT_TAG
+
+
+class DeleteEntityRequest(RequestModel):
+    """An entity to delete, with its relations."""
+
+    entity_name: str = Field(
+        min_length=1, max_length=_NAME_CHARS, description="Name of the entity.", examples=["Velmouth"]
+    )
+    tenant_tag: str | None = _TENANT_TAG
+
+
+class DeleteRelationRequest(RequestModel):
+    """A relation to delete."""
+
+    source_entity: str = Field(min_length=1, max_length=_NAME_CHARS, description="One end.", examples=["Velmouth"])
+    target_entity: str = Field(min_length=1, max_length=_NAME_CHARS, description="The other end.", examples=["Orlmark"])
+    tenant_tag: str | None = _TENANT_TAG
+
+
+class GraphChangeResponse(ResponseModel):
+    """An object as it is after the change."""
+
+    status: Literal["success"] = Field(description="Always success.")
+    message: str = Field(description="In words.", examples=["entity 'Velmouth' created"])
+    data: dict[str, Any] = Field(
+        description="entity_name, or src_entity and tgt_entity; source_id; graph_data with all properties."
+    )
+
+
+class EditEntityResponse(GraphChangeResponse):
+    """An entity as it is after the change, and what was done."""
+
+    operation_summary: dict[str, Any] = Field(
+        description="merged, merge_status, merge_error, operation_status, target_entity, final_entity, renamed."
+    )
+
+
+class DeletionResponse(ResponseModel):
+    """Something was deleted."""
+
+    status: Literal["success"] = Field(description="Always success.")
+    doc_id: str = Field("", description="Always empty.")
+    message: str = Field(description="In words.", examples=["entity 'Velmouth' deleted, and 3 relations"])
+    status_code: int = Field(200, description="The status of the response.", examples=[200])
+    file_path: str | None = Field(None, description="Always null.")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from lightrag.llm.offline.context import AnswerContext
 from lightrag.llm.offline.names import DATE, find_names
+from lightrag.llm.offline.people import type_of
 from lightrag.llm.offline.relations import shown
 from lightrag.llm.offline.sentences import Sentence, split_sentences
 from lightrag.llm.offline.words import content_stems, stem, words_of
@@ -61,6 +62,7 @@ _NUMBER = re.compile(
 _TIME = re.compile(r"\b(?:[12]\d{3}|morning|evening|night|o'clock|yesterday|year|month|century)\b", re.IGNORECASE)
 _PLACE = re.compile(r"\b(?:in|at|near|from|to|under|behind|beneath|on) (?:the )?[A-Z]")
 _REASON = re.compile(r"\b(?:because|since|so that|in order|for fear|why|therefore|reason)\b", re.IGNORECASE)
+_WHO_TYPES = ("person", "organization")
 _PRONOUN_START = re.compile(r"^[\"“'‘]?(?:He|She|It|They|His|Her|Its|Their|This|That|These|Those)\b")
 
 
@@ -242,7 +244,7 @@ def _fits_kind(text: str, part: _Part) -> float:
         asked = {word for name in part.names for word in words_of(name)}
         names = find_names(Sentence(text, "prose", "", 0), 0)
         others = [mention for mention in names if len(mention.words) > 1 and not set(mention.words) <= asked]
-        return 0.3 if others else 0.0
+        return 0.3 if any(type_of(mention.words, [mention]) in _WHO_TYPES for mention in others) else 0.0
     return 0.0
 
 
@@ -250,6 +252,8 @@ def _tells_what_is(text: str, name: str) -> float:
     """Tell whether a sentence defines what a name names, or at least begins with it."""
     name_pattern = re.escape(name)
     if re.search(rf"{name_pattern}(?:,| is| was| are| were) (?:the|an?|one)\b|{name_pattern} (?:is|was) [A-Z]", text):
+        return 0.6
+    if re.search(rf"[A-Z]\w+ (?:is|was) (?:the |an? )?{name_pattern}\b", text):
         return 0.6
     return 0.2 if re.match(rf"(?:[Tt]he )?(?:\w+\.? )?{name_pattern}\b", text) else 0.0
 

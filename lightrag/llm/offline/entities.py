@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from lightrag.llm.offline.lexicon import (
     APPOSITION_TYPES,
     GENERIC_HEADS,
+    GERMAN_WORDS,
+    GIVEN_NAMES,
     HEAD_TYPES,
     PLAIN_ADJECTIVES,
     ROLE_NOUNS,
@@ -27,7 +29,10 @@ _TOLD = re.compile(r"(?: is| was|,) (?:a|an|the) ((?:[a-z\-]+ ?){1,4})")
 _THING = re.compile(r"\b[Tt]he ((?:[a-z][a-z\-]+ ){1,2}?[a-z][a-z\-]{2,})\b")
 _ROLE_OF = r"(?:,| is| was)? (?:the|a|an|our) (?:[a-z]+ ){0,2}?(?P<role>[a-z]+)\b"
 _PRONOUN = re.compile(r"(?:He|She|His|Her)\b")
+_CODE = re.compile(r"`([A-Za-z_][\w./\-]{2,60})`")
 _MAX_THINGS = 6
+_MAX_ACRONYM = 6
+_GERMAN_SHARE = 0.1
 _PARTS_OF_A_BOOK = frozenset(
     ("chapter", "part", "volume", "book", "page", "box", "item", "figure", "table", "appendix", "section")
 )
@@ -94,6 +99,8 @@ class _Names:
 
     def __init__(self, sentences: Sequence[Sentence], mentions: Sequence[Mention]) -> None:
         self._kinds = [sentence.kind for sentence in sentences]
+        spoken = [word for sentence in sentences for word in sentence.text.lower().split()]
+        self._nouns_have_capitals = sum(word in GERMAN_WORDS for word in spoken) > _GERMAN_SHARE * len(spoken)
         self._texts = [sentence.text for sentence in sentences]
         self._lower = {
             word for sentence in sentences for word in re.findall(r"[^\W\d_]+", sentence.text) if word[0].islower()
@@ -115,6 +122,8 @@ class _Names:
 
     def _accept(self, words: tuple[str, ...], group: Sequence[Mention]) -> None:
         kind = type_of(words, group)
+        if kind == "person" and self._nouns_have_capitals and not _is_certainly_a_person(words, group):
+            kind = OTHER
         told = {_told_kind(self._texts[mention.sentence], mention) for mention in group} - {""}
         self.types[words] = told.pop() if kind in (OTHER, "concept") and len(told) == 1 else kind
         if len(words) == 1:
@@ -154,11 +163,20 @@ class _Names:
             or lower.rstrip("s") in GENERIC_HEADS
         ):
             return False
+        if (
+            word.isupper()
+            and word.isalpha()
+            and 2 <= len(word) <= _MAX_ACRONYM
+            and any(mention.initial for mention in group)
+        ):
+            return True
+        if any(mention.title for mention in group):
+            return True
         prose = [mention for mention in group if self._kinds[mention.sentence] == "prose"]
         certain = [mention for mention in prose if not mention.initial]
-        if word.isupper() and len(word) > 6:
+        if not certain or (word.isupper() and len(word) > _MAX_ACRONYM):
             return False
-        if not certain:
+        if self._nouns_have_capitals and len(certain) < 2:
             return False
         return lower not in self._lower or len(certain) > 1 or any(mention.article for mention in certain)
 
@@ -198,6 +216,10 @@ class _Names:
         return short
 
 
+def _is_certainly_a_person(words: tuple[str, ...], group: Sequence[Mention]) -> bool:
+    return words[0].lower() in GIVEN_NAMES or any(mention.title for mention in group)
+
+
 def _told_kind(text: str, mention: Mention) -> str:
     """Return the type that a sentence tells outright: ``The Marigold Queen was a passenger ship``."""
     told = _TOLD.match(text, mention.end)
@@ -218,9 +240,12 @@ def _add_dates(sentences: Sequence[Sentence], entities: dict[str, Entity]) -> No
 
 
 def _add_things(sentences: Sequence[Sentence], entities: dict[str, Entity]) -> None:
-    """Add things without a name of their own that are spoken of again and again: ``the silver key``."""
+    """Add what has no capital: things spoken of again and again (``the silver key``), and names of programs."""
     found: dict[str, list[Place]] = defaultdict(list)
     for number, sentence in enumerate(sentences):
+        for code in _CODE.finditer(sentence.text):
+            entity = entities.setdefault(code[1], Entity(code[1], "artifact"))
+            entity.places.append(Place(number, code.start(1), code.end(1)))
         if sentence.kind != "prose":
             continue
         for match in _THING.finditer(sentence.text):

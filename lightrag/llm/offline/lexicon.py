@@ -25,13 +25,24 @@ STOPWORDS = _words("""
 """)
 
 # Words with which sentences begin; in front of a name they do not belong to it.
-SENTENCE_STARTERS = STOPWORDS | _words("""
+# Small words of other languages that begin sentences; enough of the German ones mean that every noun has a capital.
+GERMAN_WORDS = _words("der die das den dem des ein eine einer eines und ist war mit von im am zum zur auf nicht sich")
+FOREIGN_STARTERS = GERMAN_WORDS | _words("""
+    le la les un une et en au aux il elle on ce cette dans pour el los las y una lo gli e nel della do os na no em uma
+    в на и он она они с к по о у из за до от для не но а как что это его её
+""")
+SENTENCE_STARTERS = (
+    STOPWORDS
+    | FOREIGN_STARTERS
+    | _words("""
+    based born built called founded known located named
     above according ah alas anyway around below beside best certainly dear despite earlier eight eleven except fifty
     finally five following forty four further going good halfway hello hundred inside listen look looking ma'am madam
     maybe meanwhile mine moreover nearly nevertheless nine nobody nor note now oh ok okay outside perhaps please seven
     sir six sometimes somewhere suddenly ten thank thanks thirty thousand three today tomorrow tonight twelve twenty
     unless unlike walking whoever yesterday
 """)
+)
 
 TITLES = _words("""
     abbess abbot admiral alderman ambassador archbishop attorney aunt baron baroness bishop brother capt captain

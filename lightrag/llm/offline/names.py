@@ -232,7 +232,7 @@ def _mention(text: str, tokens: Sequence[_Token], first: int, last: int, number:
     article = first > 0 and tokens[first - 1].lower == "the"
     while last >= first and (tokens[last].lower in CALENDAR_WORDS or tokens[last].lower in _CONNECTORS):
         last -= 1
-    if first > last or (first == last and tokens[first].lower in DEMONYMS):
+    if first > last or (first == last and DEMONYMS.issuperset(tokens[first].lower.split("-"))):
         return None
     start = first
     title = ""

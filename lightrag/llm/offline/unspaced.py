@@ -12,7 +12,7 @@ from lightrag.llm.offline.people import OTHER
 from lightrag.llm.offline.sentences import Sentence
 
 _QUOTED = re.compile(r"[「『《〈“]([^「」『』《》〈〉“”]{2,16})[」』》〉”]")
-_KATAKANA = re.compile(r"[\u30a1-\u30ff]{3,}(?:・[\u30a1-\u30ff]+)*")
+_KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]{2,}(?:・[\u30a1-\u30fa\u30fc]+)*[\u4e00-\u9fff]{0,4}")
 _KANA = re.compile(r"[\u3041-\u3096]")
 _IDEOGRAPHS = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々]+")
 # Words of scripts that have spaces but no capitals.
@@ -24,6 +24,7 @@ _SUFFIXES = sorted(
     ((suffix, kind) for kind, suffixes in CJK_SUFFIX_TYPES.items() for suffix in suffixes.split()),
     key=lambda item: -len(item[0]),
 )
+_BARE_SUFFIXES = frozenset(suffix for suffix, _ in _SUFFIXES)
 
 
 def is_cased(text: str) -> bool:
@@ -46,7 +47,13 @@ def find_uncased_entities(sentences: Sequence[Sentence]) -> list[Entity]:
         else:
             counts.update(_pieces(run))
     counts.update(word for word in _UNCASED.findall(text) if len(word) > 3)
-    names = _longest({name: count for name, count in counts.items() if name and (count > 1 or _type(name) != OTHER)})
+    names = _longest(
+        {
+            name: count
+            for name, count in counts.items()
+            if name and name not in _BARE_SUFFIXES and (count > 1 or _type(name) != OTHER)
+        }
+    )
     entities = []
     for name in sorted(names, key=lambda item: (-names[item] * len(item), item))[:_MAX_ENTITIES]:
         places = [
