@@ -7,16 +7,17 @@ import logging
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
-from lightrag.contracts.doc_status import DocStatus
+from lightrag.contracts.doc_status import INTERRUPTED_STATES, DocStatus
 from lightrag.ingest.documents import normalize_source_path
 from lightrag.runtime.hashing import compute_mdhash_id
 
 if TYPE_CHECKING:
-    from lightrag import LightRAG
+    from lightrag.lightrag import LightRAG
     from lightrag.api.files import FoundFile, InputFolder
 
 logger = logging.getLogger("lightrag.api")
 
+WAITING_STATES = (DocStatus.PENDING, *INTERRUPTED_STATES)
 _RETRY_SECONDS = 30.0
 
 
@@ -107,9 +108,14 @@ class Background:
         if self._retry_failed:
             self._retry_failed = False
             await self._engine.aretry_failed_documents()
-        else:
+        elif await self._is_anything_waiting():
             await self._engine.apipeline_process_enqueue_documents()
         await self.archive_finished()
+
+    async def _is_anything_waiting(self) -> bool:
+        # A run without documents would only replace the log of the last one.
+        counts = await self._engine.get_processing_status()
+        return any(counts.get(state.value) for state in WAITING_STATES)
 
     async def archive_finished(self) -> int:
         """Put away the files of documents that are processed, and of those that repeat another one.

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from lightrag.api.background import WAITING_STATES
 from lightrag.api.errors import ApiError, status_and_code
 from lightrag.api.files import InputFolder, safe_name
 from lightrag.constants import UNKNOWN_SOURCE
-from lightrag.contracts.doc_status import INTERRUPTED_STATES, DocStatus
 from lightrag.exceptions import DuplicateError, InputError, LightRAGError, PipelineBusyError
 from lightrag.ingest.documents import new_track_id, normalize_source_path
 from lightrag.kg_scopes import check_scope_tags
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from lightrag.settings_api import ApiSettings
 
 RETRY_AFTER_SECONDS = 30
-_WAITING = (DocStatus.PENDING, *INTERRUPTED_STATES)
 
 
 class IncomingFile(Protocol):
@@ -120,7 +119,7 @@ class Intake:
         most = self._settings.max_pending_documents
         if most:
             counts = await self._engine.get_processing_status()
-            waiting = sum(counts.get(state.value, 0) for state in _WAITING) + self.storing
+            waiting = sum(counts.get(state.value, 0) for state in WAITING_STATES) + self.storing
             if waiting + count > most:
                 raise ApiError(
                     429,

@@ -10,7 +10,6 @@ from lightrag.context import EngineContext
 from lightrag.exceptions import InputError
 from lightrag.ingest.documents import ProcessOptions
 from lightrag.ingest.work import Chunk, DocumentWork
-from lightrag.runtime.text import sanitize_text
 from lightrag.runtime.tokens import count_tokens
 
 _OWN_FIELDS = frozenset({"tokens", "content", "chunk_order_index", "full_doc_id", "file_path", "chunk_id"})
@@ -65,7 +64,7 @@ async def _cut(context: EngineContext, text: str, options: ProcessOptions, work:
 
 
 def _chunk(context: EngineContext, doc_id: str, order: int, row: dict[str, Any]) -> Chunk:
-    content = sanitize_text(str(row.get("content") or ""))
+    content = str(row.get("content") or "").strip()
     tokens = row.get("tokens")
     return Chunk(
         chunk_id=f"{doc_id}-chunk-{order:03d}",

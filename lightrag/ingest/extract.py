@@ -147,7 +147,7 @@ async def _whole_reply(
             problem, text = f"cannot be used ({error})", ""
             continue
         reply = parse_extraction_reply(text)
-        if reply.complete and (reply.usable or history):
+        if not reply.cut_off and (reply.usable or history):
             if caching:
                 await cache.put(key, text, cache_type="extract", chunk_id=chunk.chunk_id)
             return text, reply

@@ -7,17 +7,14 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from lightrag.constants import GRAPH_FIELD_SEP, UNKNOWN_ENTITY_TYPE
-from lightrag.runtime.text import normalize_entity_type, normalize_name, sanitize_text, split_keywords
+from lightrag.constants import UNKNOWN_ENTITY_TYPE
+from lightrag.llm.replies import clean_field, clean_keywords, clean_text, snippet
+from lightrag.runtime.text import normalize_entity_type, normalize_name
 
 MAX_TYPE_CHARS = 64
-MAX_KEYWORDS = 20
-MAX_KEYWORD_CHARS = 100
 MAX_WEIGHT = 1000.0
-_SNIPPET_CHARS = 80
 
 _SENTENCE_END = re.compile(r"""[.!?。！？…]["'”’)\]]*$""")
-_WRAPPING = (('"', '"'), ("'", "'"), ("`", "`"), ("**", "**"), ("*", "*"), ("“", "”"), ("‘", "’"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,46 +100,11 @@ class ExtractionReply:
         self.relations.append(RelationMention(source, target, words, text, strength or 1.0))
 
 
-def snippet(text: str) -> str:
-    """Return the beginning of a text for a message, on one line."""
-    line = " ".join(text[: 4 * _SNIPPET_CHARS].split())
-    return line if len(line) <= _SNIPPET_CHARS else line[: _SNIPPET_CHARS - 1] + "…"
-
-
-def clean_field(value: str) -> str:
-    """Return a field without white space and the quotes or emphasis put around it."""
-    text = value.strip()
-    for opening, closing in _WRAPPING:
-        width = len(opening)
-        if len(text) > 2 * width and text.startswith(opening) and text.endswith(closing):
-            inner = text[width:-width]
-            if opening not in inner and closing not in inner:
-                text = inner.strip()
-    return text
-
-
-def clean_text(value: str) -> str:
-    """Return a description as one clean line that does not contain the separator of stored descriptions."""
-    return " ".join(sanitize_text(clean_field(value).replace(GRAPH_FIELD_SEP, " ")).split())
-
-
 def clean_type(value: str) -> str:
     """Return the first of the entity types in small letters; ``UNKNOWN`` for none or for a whole sentence."""
     name = normalize_entity_type(clean_field(value).strip("<>[](){}.#/ "))
     name = name.partition("/")[0].strip()
     return name if 0 < len(name) <= MAX_TYPE_CHARS else UNKNOWN_ENTITY_TYPE
-
-
-def clean_keywords(value: Any) -> tuple[str, ...]:
-    """Return keywords, given as text or as a list, without repetitions."""
-    given = value if isinstance(value, list | tuple) else [value]
-    plain = [clean_text(str(item)).strip("[]") for item in given if isinstance(item, str | int | float)]
-    words: dict[str, str] = {}
-    for word in split_keywords(plain):
-        short = word[:MAX_KEYWORD_CHARS].strip()
-        if short:
-            words.setdefault(short.casefold(), short)
-    return tuple(words.values())[:MAX_KEYWORDS]
 
 
 def clean_weight(value: Any) -> float | None:

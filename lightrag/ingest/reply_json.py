@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from lightrag.ingest.reply_fields import ExtractionReply, snippet
+from lightrag.ingest.reply_fields import ExtractionReply
+from lightrag.llm.replies import JSON_START, json_values, mend_escapes, repair_json, snippet
 
 _ENTITY_LISTS = frozenset({"entities", "entity", "entity_list", "nodes"})
 _RELATION_LISTS = frozenset({"relationships", "relations", "relationship", "relation", "edges", "relation_list"})
@@ -43,20 +44,8 @@ _KNOWN_KEY = re.compile(
     rf"[\"'“”](?:{'|'.join((*_ENTITY_LISTS, *_RELATION_LISTS))}|{_RECORD_KEYS})[\"'“”]\s*[:：]", re.IGNORECASE
 )
 _RECORD_END = re.compile(r"(?<=[\"'”\d\]])\s*\}(?=\s*(?:[\],}]|\Z))")
-_JSON_START = re.compile(r"[\[{](?=\s*(?:[\"'“”\[{}\]]|$))")
 _POSITIONS = ("source", "target", "keywords", "description", "weight")
-_MAX_REPAIR_CHARS = 50_000
 _MAX_DEPTH = 12
-
-# Backspace, form feed and a lone carriage return have no place in a description: \beta, \frac and \rho do.
-# Line feeds and tabs do have one, so there only well-known commands count.
-_ESCAPE = re.compile(
-    r"\\(?:[\"\\/]|u[0-9a-fA-F]{4}"
-    r"|[bfr](?![A-Za-z])"
-    r"|n(?!(?:abla|eq|eg|u|ot|otin|mid|exists|e)(?![A-Za-z]))"
-    r"|t(?!(?:heta|imes|ext|extbf|extit|exttt|au|an|ilde|op|o|frac|riangle|herefore)(?![A-Za-z])))"
-    r"|\\"
-)
 
 
 def has_known_keys(text: str) -> bool:
@@ -67,40 +56,6 @@ def has_known_keys(text: str) -> bool:
 def starts_like_json(text: str) -> bool:
     """Tell whether the first thing in a text is a JSON object or array."""
     return text.lstrip()[:1] in ("{", "[")
-
-
-def mend_escapes(text: str) -> str:
-    r"""Double the backslashes of LaTeX and paths that a model wrote into JSON as they are (``"\alpha"``)."""
-    if "\\" not in text:
-        return text
-    return _ESCAPE.sub(lambda match: "\\\\" if match[0] == "\\" else match[0], text)
-
-
-def json_values(text: str) -> list[Any] | None:
-    """Return the JSON values that follow each other in a text; ``None`` when one cannot be read whole."""
-    decoder = json.JSONDecoder(strict=False)
-    values: list[Any] = []
-    position = 0
-    while start := _JSON_START.search(text, position):
-        try:
-            value, position = decoder.raw_decode(text, start.start())
-        except (ValueError, RecursionError):
-            return None
-        values.append(value)
-    return values
-
-
-def repair_json(text: str) -> Any:
-    """Return what can be made of damaged JSON, or ``None``."""
-    import json_repair
-
-    if len(text) > _MAX_REPAIR_CHARS:
-        return None
-    try:
-        return json_repair.loads(text)
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-        # The repairer is made for the usual damage and can trip over the unusual.
-        return None
 
 
 def read_json(text: str, reply: ExtractionReply) -> None:
@@ -209,7 +164,7 @@ def _read_damaged(text: str, reply: ExtractionReply) -> None:
             reply.warnings.append(f"damaged record {'read' if value else 'dropped'}: {snippet(fragment)!r}")
         tail = fragment[end:]
         _read_value(value, "", reply, 0)
-    opening = _JSON_START.search(text)
+    opening = JSON_START.search(text)
     if opening and opening.start() < starts[0]:
         closing = "}" if text[opening.start()] == "{" else "]"
         reply.cut_off = closing not in tail
@@ -228,7 +183,7 @@ def _end_of_record(fragment: str, last: bool) -> int:
 
 
 def _read_repaired_whole(text: str, reply: ExtractionReply) -> None:
-    opening = _JSON_START.search(text)
+    opening = JSON_START.search(text)
     if opening is None:
         return
     body = text[opening.start() :]

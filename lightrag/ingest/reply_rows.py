@@ -12,8 +12,8 @@ from lightrag.ingest.reply_fields import (
     ends_like_a_sentence,
     is_number,
     is_sentence,
-    snippet,
 )
+from lightrag.llm.replies import snippet
 
 _ENTITY_WORDS = ("entities", "entity", "node", "实体", "實體")
 _RELATION_WORDS = ("relationships", "relationship", "relations", "relation", "edge", "关系", "關係", "関係")

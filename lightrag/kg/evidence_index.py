@@ -40,6 +40,10 @@ class EvidenceRows(NamedTuple):
     objects: NDArray[np.integer]
     documents: NDArray[np.integer]
 
+    def at(self, which: NDArray[np.generic]) -> EvidenceRows:
+        """Return some of the rows, by positions or by a mask."""
+        return EvidenceRows(self.sequences[which], self.objects[which], self.documents[which])
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:
@@ -120,7 +124,7 @@ class _KindRows:
         self._documents = GrowingArray(np.int32, -1)
         # The first rows by object: positions, and where each object's begin.
         self._ordered = 0
-        self._order: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._order: NDArray[np.int32] = np.empty(0, dtype=np.int32)
         self._starts: NDArray[np.int64] = np.zeros(1, dtype=np.int64)
         self._visible: dict[int, tuple[Mask, Mask]] = {}
 
@@ -131,34 +135,39 @@ class _KindRows:
             return
         self._visible.clear()
         self._cut_gone_rows()
-        places = np.searchsorted(self._sequences.values, rows.sequences)
-        known = self._at(places) == rows.sequences
+        places, known = self._places_of(rows.sequences)
         if known.any():
-            self._replace(places[known], EvidenceRows(*(part[known] for part in rows)))
+            self._replace(places[known], rows.at(known))
         new = np.flatnonzero(~known)
         new = new[np.argsort(rows.sequences[new], kind="stable")]
         if len(new) and len(self._sequences) and rows.sequences[new[0]] < self._sequences.values[-1]:
-            self._insert(EvidenceRows(*(part[new] for part in rows)))
+            self._insert(rows.at(new))
             return
         self._sequences.extend(rows.sequences[new])
         self._objects.extend(rows.objects[new])
         self._documents.extend(rows.documents[new])
 
     def remove(self, sequences: Sequences) -> None:
-        places = np.searchsorted(self._sequences.values, sequences)
-        found = places[self._at(places) == sequences]
-        if len(found):
+        places, known = self._places_of(sequences)
+        if known.any():
             self._visible.clear()
-            self._documents.values[found] = -1
+            self._documents.values[places[known]] = -1
 
-    def _at(self, places: NDArray[np.intp]) -> Sequences:
-        """Return the sequence numbers at places that may lie behind the end."""
-        padded: Sequences = np.append(self._sequences.values, -1)
-        return padded[places]
+    def _places_of(self, sequences: Sequences) -> tuple[NDArray[np.intp], Mask]:
+        """Return where rows stand, and which of them are there at all."""
+        stored = self._sequences.values
+        if not len(stored):
+            return np.zeros(len(sequences), dtype=np.intp), np.zeros(len(sequences), dtype=np.bool_)
+        places = np.minimum(np.searchsorted(stored, sequences), len(stored) - 1)
+        known: Mask = stored[places] == sequences
+        return places, known
 
     def _cut_gone_rows(self) -> None:
         """Cut rows off the end that are gone: a store may give their numbers again."""
-        alive = np.flatnonzero(self._documents.values >= 0)
+        documents = self._documents.values
+        if not len(documents) or documents[-1] >= 0:
+            return
+        alive = np.flatnonzero(documents >= 0)
         size = int(alive[-1]) + 1 if len(alive) else 0
         if size < len(self._sequences):
             for column in (self._sequences, self._objects, self._documents):
@@ -207,17 +216,17 @@ class _KindRows:
             places = self._ordered_rows(number)
             if number in late:
                 places = np.concatenate([places, late[number]])
-            own = sequences[places[admitted[documents[places]]]]
+            own = limit.of(sequences[places[admitted[documents[places]]]])
             if len(own):
-                found[number] = limit.of(own)
+                found[number] = own
         return found
 
-    def _ordered_rows(self, number: int) -> NDArray[np.int64]:
+    def _ordered_rows(self, number: int) -> NDArray[np.int32]:
         if not 0 <= number < len(self._starts) - 1:
             return self._order[:0]
         return self._order[self._starts[number] : self._starts[number + 1]]
 
-    def _late_rows(self, objects: Sequence[int]) -> dict[int, NDArray[np.int64]]:
+    def _late_rows(self, objects: Sequence[int]) -> dict[int, NDArray[np.int32]]:
         late = self._objects.values[self._ordered :]
         if not len(late):
             return {}
@@ -225,14 +234,14 @@ class _KindRows:
         found: dict[int, list[int]] = {}
         for number, place in zip(late[places].tolist(), (places + self._ordered).tolist(), strict=True):
             found.setdefault(number, []).append(place)
-        return {number: np.array(rows, dtype=np.int64) for number, rows in found.items()}
+        return {number: np.array(rows, dtype=np.int32) for number, rows in found.items()}
 
     def _order_if_due(self) -> None:
         count = len(self._objects)
         if self._ordered and count - self._ordered <= max(_MIN_UNORDERED, self._ordered // _UNORDERED_SHARE):
             return
         objects = self._objects.values
-        self._order = np.argsort(objects, kind="stable")
+        self._order = np.argsort(objects, kind="stable").astype(np.int32)
         self._starts = np.concatenate([[0], np.cumsum(np.bincount(objects))]) if count else np.zeros(1, dtype=np.int64)
         self._ordered = count
 

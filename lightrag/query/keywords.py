@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from lightrag.ingest.replies import parse_keywords_reply
+from lightrag.llm.replies import parse_keywords_reply
 from lightrag.prompts.building import keywords_prompt
 from lightrag.query.cache import keep
 from lightrag.query.plan import Keywords, QueryPlan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import json
 from collections.abc import Iterator
@@ -131,3 +132,11 @@ async def test_documentation_can_be_off(serve: Any) -> None:
     server = await serve(enable_api_docs=False)
     for path in ("/docs", "/redoc", "/openapi.json"):
         assert (await server.client.get(path)).status_code == 404
+
+
+def test_handlers_are_short() -> None:
+    for path in sorted((ROOT / "lightrag" / "api" / "routers").glob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.AsyncFunctionDef):
+                lines = (node.end_lineno or 0) - node.lineno + 1
+                assert lines <= 25, f"{path.name}::{node.name} has {lines} lines"

@@ -29,7 +29,7 @@ SCOPE = "tenant:a"
 MANUAL = "a person"
 names = st.sampled_from(["Ada", "Bea", "Cid", "Dot", "Eve"])
 partitions = st.sampled_from(["", SCOPE])
-texts = st.text(st.characters(codec="utf-8", categories=["L", "N", "S"]), min_size=3, max_size=12).map(
+texts = st.text(st.characters(codec="utf-8", categories=["L", "N"]), min_size=3, max_size=12).map(
     lambda text: f"said {text}"
 )
 facts = st.lists(
