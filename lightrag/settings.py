@@ -128,6 +128,27 @@ class ChunkSettings(BaseSettings):
         validation_alias=_env("chunk_overlap_token_size", "CHUNK_OVERLAP_SIZE"),
         description="Tokens that neighbouring chunks share.",
     )
+    chunk_f_size: int = Field(0, ge=0, description="Tokens per chunk of fixed_token; 0: CHUNK_SIZE.")
+    chunk_r_size: int = Field(0, ge=0, description="Tokens per chunk of recursive_character; 0: CHUNK_SIZE.")
+    chunk_v_size: int = Field(0, ge=0, description="Tokens per chunk of semantic_vector; 0: CHUNK_SIZE.")
+    chunk_p_size: int = Field(2000, ge=0, description="Tokens per chunk of paragraph_semantic; 0: CHUNK_SIZE.")
+    chunk_f_overlap_size: int = Field(-1, ge=-1, description="Overlap of fixed_token; -1: CHUNK_OVERLAP_SIZE.")
+    chunk_r_overlap_size: int = Field(-1, ge=-1, description="Overlap of recursive_character; -1: CHUNK_OVERLAP_SIZE.")
+    chunk_p_overlap_size: int = Field(-1, ge=-1, description="Overlap of paragraph_semantic; -1: CHUNK_OVERLAP_SIZE.")
+    chunk_f_split_by_character: str = Field("", description="Text at which fixed_token cuts first; empty for none.")
+    chunk_f_split_by_character_only: bool = Field(False, description="Let fixed_token cut nowhere else.")
+    chunk_r_separators: str = Field("", description="Where recursive_character cuts, best first: a JSON list of texts.")
+    chunk_v_breakpoint_threshold_type: Literal["percentile", "standard_deviation", "interquartile", "gradient"] = Field(
+        "percentile", description="How semantic_vector finds the distance at which it cuts."
+    )
+    chunk_v_breakpoint_threshold_amount: float = Field(
+        0.0, ge=0, description="Percentile or multiple for the threshold; 0: the usual one of its type."
+    )
+    chunk_v_buffer_size: int = Field(1, ge=0, le=10, description="Neighbours that a sentence is embedded with.")
+    chunk_v_sentence_split_regex: str = Field(
+        "", description="Regular expression after whose matches sentences end; empty: the built-in rule."
+    )
+    chunk_p_drop_references: bool = Field(False, description="Let paragraph_semantic leave out lists of references.")
     tiktoken_model_name: str = Field("gpt-4o-mini", description="Model whose tokens are counted.")
 
 

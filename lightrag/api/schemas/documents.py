@@ -26,23 +26,23 @@ class Chunking(RequestModel):
     """How a text is cut."""
 
     strategy: str = Field(
-        "fixed_token", description="fixed_token or recursive_character.", examples=["recursive_character"]
+        "fixed_token",
+        description="fixed_token, recursive_character, semantic_vector or paragraph_semantic.",
+        examples=["recursive_character"],
     )
     params: dict[str, Any] = Field(
         default_factory=dict,
-        description="chunk_token_size and chunk_overlap_token_size (tokens), split_by_character, "
-        "split_by_character_only, separators, as the strategy has them.",
+        description="chunk_token_size and chunk_overlap_token_size (tokens), split_by_character, separators and so on, "
+        "as the strategy has them; an error lists those.",
         examples=[{"chunk_token_size": 800, "chunk_overlap_token_size": 80}],
     )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        from lightrag.chunker.registry import CHUNKERS, chunk_options
+        from lightrag.chunker.registry import chunk_options
 
-        if self.strategy not in CHUNKERS:
-            raise ValueError(f"unknown chunking strategy {self.strategy!r}; allowed are {', '.join(sorted(CHUNKERS))}")
         try:
-            chunk_options(self.params)
+            chunk_options(self.params, strategy=self.strategy)
         except TypeError as error:
             raise ValueError(f"params: {error}") from error
         return self

@@ -163,7 +163,7 @@ class DeletionResponse(ResponseModel):
     """Something was deleted."""
 
     status: Literal["success"] = Field(description="Always success.")
-    doc_id: str = Field("", description="Always empty.")
+    doc_id: str = Field(default="", description="Always empty.")
     message: str = Field(description="In words.", examples=["entity 'Velmouth' deleted, and 3 relations"])
-    status_code: int = Field(200, description="The status of the response.", examples=[200])
-    file_path: str | None = Field(None, description="Always null.")
+    status_code: int = Field(default=200, description="The status of the response.", examples=[200])
+    file_path: str | None = Field(default=None, description="Always null.")

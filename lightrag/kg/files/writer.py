@@ -121,7 +121,7 @@ class Writer:
         assert job.alone is not None
         try:
             result = job.alone()
-        except BaseException as error:  # noqa: BLE001 - the boundary of the thread: the error belongs to the caller
+        except Exception as error:  # noqa: BLE001 - the boundary of the thread: the error belongs to the caller
             job.future.set_exception(error)
         else:
             job.future.set_result(result)
@@ -132,13 +132,13 @@ class Writer:
             assert job.write is not None
             try:
                 done.append((job, self._target.carry_out(job.write)))
-            except BaseException as error:  # noqa: BLE001 - the boundary of the thread, as above
+            except Exception as error:  # noqa: BLE001 - the boundary of the thread, as above
                 job.future.set_exception(error)
         if not done:
             return
         try:
             self._target.make_durable([change for _, change in done])
-        except BaseException as error:  # noqa: BLE001 - the boundary of the thread, as above
+        except Exception as error:  # noqa: BLE001 - the boundary of the thread, as above
             for job, _ in done:
                 job.future.set_exception(error)
         else:

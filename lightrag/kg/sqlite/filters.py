@@ -1,0 +1,120 @@
+"""Filters over documents as conditions of SQL, served by the indexes of the status table."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from lightrag.constants import OPEN_START_MS
+from lightrag.kg.sqlite.texts import json_list
+from lightrag.predicates import FIELDS, Compiler, FieldKind, Operator, Scalar
+
+_SIGNS: Mapping[Operator, str] = {
+    Operator.EQ: "=",
+    Operator.LT: "<",
+    Operator.LE: "<=",
+    Operator.GT: ">",
+    Operator.GE: ">=",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition for ``WHERE``.
+
+    Attributes:
+        text: SQL with ``?`` for the values; it is never null.
+        values: Bound to it, in order.
+    """
+
+    text: str
+    values: tuple[Any, ...] = ()
+
+    def __and__(self, other: Condition) -> Condition:
+        return Condition(f"{self.text} AND {other.text}", self.values + other.values)
+
+
+class SQLiteCompiler(Compiler[Condition]):
+    """Says a predicate over documents as a condition on the rows of a status table, exactly.
+
+    The columns are never null, so SQL's logic is two-valued too. Most indexes leave out rows with the default, so that a
+    document without dates, tags or source costs them nothing; where a comparison cannot hold for the default, the
+    condition says so, because only then does SQLite use the index.
+    """
+
+    backend: ClassVar[str] = "SQLite"
+    fields: ClassVar[Collection[str]] = frozenset(FIELDS) - {
+        *("tenant_tag", "has_undated_evidence", "has_open_start", "has_open_end")
+    }
+
+    def __init__(self, tags: str) -> None:
+        """Compile for a status table.
+
+        Args:
+            tags: The table that lists the tags of its rows.
+        """
+        self._tags = tags
+
+    def always(self, *, matches: bool) -> Condition:
+        """Say "every row" or "no row"."""
+        return Condition("TRUE" if matches else "FALSE")
+
+    def conjunction(self, parts: Sequence[Condition]) -> Condition:
+        """Join by AND."""
+        return _joined(" AND ", parts)
+
+    def disjunction(self, parts: Sequence[Condition]) -> Condition:
+        """Join by OR."""
+        return _joined(" OR ", parts)
+
+    def negation(self, part: Condition) -> Condition:
+        """Negate."""
+        return Condition(f"NOT {part.text}", part.values)
+
+    def comparison(self, field: str, operator: Operator, value: Scalar) -> Condition:
+        """Compare a column with a value."""
+        if FIELDS[field] is FieldKind.BOOLEAN:
+            # Spelt out, since no bound value can show that it fits the index on dated rows.
+            return Condition(f"({field} = {int(value)})")
+        condition = Condition(f"{_column(field)} {_SIGNS[operator]} ?", (value,))
+        return Condition(f"({condition.text}{_guard(field, operator, value)})", condition.values)
+
+    def membership(self, field: str, values: Sequence[Scalar]) -> Condition:
+        """Compare a column with several values."""
+        guard = _guard(field, Operator.EQ, "") if "" not in values else ""
+        listed = json_list([str(value) for value in values])
+        return Condition(f"({_column(field)} IN (SELECT value FROM json_each(?)){guard})", (listed,))
+
+    def contains_any(self, field: str, values: Sequence[str]) -> Condition:
+        """Look the tags up."""
+        listed = f"tag IN (SELECT value FROM json_each(?))"
+        return Condition(f"(id IN (SELECT document FROM {self._tags} WHERE {listed}))", (json_list(values),))
+
+    def contains_all(self, field: str, values: Sequence[str]) -> Condition:
+        """Look each tag up."""
+        one = f"id IN (SELECT document FROM {self._tags} WHERE tag = ?)"
+        return Condition(f"({' AND '.join([one] * len(values))})", tuple(values))
+
+    def under(self, field: str, folder: str) -> Condition:
+        """Say that a path is the folder, or sorts between its slash and the character after that."""
+        text = f"(({field} = ? OR ({field} > ? AND {field} < ?)) AND {field} <> '')"
+        return Condition(text, (folder, f"{folder}/", f"{folder}0"))
+
+
+def _column(field: str) -> str:
+    return "key" if field == "full_doc_id" else field
+
+
+def _guard(field: str, operator: Operator, value: Scalar) -> str:
+    """Return what follows from a comparison and shows that it fits the index."""
+    if field in ("doc_type", "source_path") and value != "":
+        return f" AND {field} <> ''"
+    if field == "modified_at" and operator in (Operator.EQ, Operator.GT, Operator.GE) and int(value) > OPEN_START_MS:
+        return f" AND modified_at > {OPEN_START_MS}"
+    return ""
+
+
+def _joined(connective: str, parts: Sequence[Condition]) -> Condition:
+    values = tuple(value for part in parts for value in part.values)
+    return Condition(f"({connective.join(part.text for part in parts)})", values)
