@@ -10,6 +10,7 @@ from lightrag.engine.fields import EngineFields
 from lightrag.engine.graph import GraphMethods
 from lightrag.engine.queries import QueryMethods
 from lightrag.exceptions import InputError
+from lightrag.settings import current_settings, load_settings
 from lightrag.sync import SyncTwins
 
 if TYPE_CHECKING:
@@ -32,14 +33,11 @@ class LightRAG(EngineFields, DocumentMethods, QueryMethods, GraphMethods, SyncTw
 
     def __new__(cls, *_args: Any, **_fields: Any) -> Self:
         """Read the environment afresh, once for all fields of this engine."""
-        from lightrag.settings import current_settings
-
         current_settings.cache_clear()
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
         from lightrag.ingest.state import pipeline_state
-        from lightrag.settings import load_settings
 
         if self.llm_model_func is None:
             raise InputError(

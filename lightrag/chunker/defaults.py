@@ -66,5 +66,5 @@ def _separators(text: str) -> list[str]:
     except ValueError:
         found = None
     if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
-        raise InputError(f'CHUNK_R_SEPARATORS {text!r} must be a JSON list of texts, such as ["\\\\n", " "]')
+        raise InputError(f'CHUNK_R_SEPARATORS {text!r} must be a JSON list of texts, such as ["\\n", " "]')
     return found

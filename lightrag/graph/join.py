@@ -164,8 +164,16 @@ def _union(keywords: Sequence[str]) -> str:
 
 
 def _own_words(join: _Join) -> ManualFields:
-    """Return what must be said anew because a source was corrected by a person; nothing when none was."""
+    """Return what must be said anew, because a correction would otherwise be lost or would hide what is joined.
+
+    Corrections of the sources are left behind. One of the target hides whatever joins a row that stands before it.
+    """
     corrections = [row for item in join.sources for row in item.rows if is_correction(row)]
+    own = join.target.rows if join.target else []
+    moving = {row.chunk_id for item in join.sources for row in item.rows if not is_correction(row)}
+    for position, row in enumerate(own):
+        if is_correction(row) and any(earlier.chunk_id in moving for earlier in own[:position]):
+            corrections.append(row)
     if not corrections:
         return ManualFields()
     records = [item.record for item in join.all]

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 _PASSWORD_WORDS = ("password", "encrypted")
 
 
+class ProtectedError(InputError):
+    """A document is encrypted, and none of the passwords opens it."""
+
+
 def extract(content: FileContent, media_type: str) -> ExtractionResult:
     """Extract a document as Markdown.
 
@@ -22,7 +26,8 @@ def extract(content: FileContent, media_type: str) -> ExtractionResult:
         media_type: What it is.
 
     Raises:
-        InputError: It cannot be read, or needs another password.
+        ProtectedError: It needs another password.
+        InputError: It cannot be read.
         MissingDependencyError: The library is not installed.
         MemoryError: The process has no memory left for it.
     """
@@ -65,7 +70,7 @@ def _refusal(content: FileContent, error: Exception) -> InputError:
     message = str(getattr(error, "message", "") or error)
     if any(word in message.lower() for word in _PASSWORD_WORDS):
         tried = " (the passwords given do not open it)" if content.passwords else ""
-        return InputError(
+        return ProtectedError(
             f"{content.source!r} is protected by a password{tried}; save it without one, or set PDF_DECRYPT_PASSWORD "
             "if it is a PDF"
         )

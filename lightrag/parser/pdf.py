@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-from io import BytesIO
-from typing import TYPE_CHECKING
-
-from lightrag.exceptions import InputError, MissingDependencyError
-from lightrag.parser.extraction import extract
+from lightrag.exceptions import InputError
+from lightrag.parser.extraction import ProtectedError, extract
+from lightrag.parser.pdf_reader import open_pdf, reader_errors
 from lightrag.parser.pdf_tables import insert_tables, ruled_tables
 from lightrag.parser.result import FileContent, ParsedText
 from lightrag.parser.text import unify_line_ends
-
-if TYPE_CHECKING:
-    from pypdf import PdfReader
 
 _MEDIA_TYPE = "application/pdf"
 _SHOWN_PAGES = 10
@@ -26,19 +20,22 @@ def parse_pdf(content: FileContent) -> ParsedText:
         InputError: It is damaged, protected by a password, or has no text because its pages are pictures.
         MissingDependencyError: The extra ``documents`` is not installed.
     """
+    source = content.source
     try:
         result = extract(content, _MEDIA_TYPE)
-    except InputError as refusal:
-        if "password" in str(refusal):
-            raise
-        return _parse_with_second_reader(content, refusal)
+    except ProtectedError:
+        raise
+    except InputError:
+        return _parse_with_second_reader(
+            content, InputError(f"{source!r} is damaged: it begins like a PDF, but cannot be read as one")
+        )
     text = unify_line_ends(result.content)
     pages = result.pages or []
     blank = [int(page["page_number"]) for page in pages if not page["content"].strip()]
     if not text.strip():
-        raise _no_text(content.source, len(pages))
+        return _parse_with_second_reader(content, _no_text(source, len(pages)))
     warnings = [_blank_pages(blank)] if blank else []
-    reader = _second_reader(content)
+    reader = open_pdf(content)
     if reader is not None:
         text = insert_tables(text, ruled_tables(reader))
     return ParsedText(text, tuple(warnings))
@@ -58,39 +55,25 @@ def _blank_pages(numbers: list[int]) -> str:
     return f"pages without text, empty or pictures: {shown}{more}"
 
 
-def _second_reader(content: FileContent) -> PdfReader | None:
-    """Return the tolerant reader; ``None`` where even that cannot open the file."""
-    try:
-        from pypdf import PdfReader
-        from pypdf.errors import PyPdfError
-    except ImportError as error:
-        raise MissingDependencyError("pypdf", "documents", f"Parsing of {content.source!r}") from error
-    # It logs every oddity it works around.
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
-    try:
-        reader = PdfReader(BytesIO(content.data), strict=False)
-        if reader.is_encrypted and not any(reader.decrypt(password) for password in ("", *content.passwords)):
-            return None
-        return reader if len(reader.pages) else None
-    # What broken files make it raise is not limited to its own errors.
-    except (PyPdfError, ValueError, LookupError, TypeError, AttributeError, RecursionError, ImportError, OSError):
-        return None
-
-
 def _parse_with_second_reader(content: FileContent, refusal: InputError) -> ParsedText:
-    reader = _second_reader(content)
+    """Parse what the first reader could not.
+
+    Raises:
+        InputError: The second reader finds no text either.
+    """
+    reader = open_pdf(content)
     if reader is None:
-        raise InputError(f"{content.source!r} is damaged: it begins like a PDF, but cannot be read as one") from refusal
+        raise refusal
     texts: list[str] = []
     broken: list[int] = []
     for number in range(len(reader.pages)):
         try:
             texts.append(unify_line_ends(reader.pages[number].extract_text()).strip())
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError, ZeroDivisionError):
+        except reader_errors():
             broken.append(number + 1)
     text = "\n\n".join(page for page in texts if page)
     if not text:
-        raise InputError(f"{content.source!r} is damaged: none of its pages can be read") from refusal
+        raise refusal if broken else _no_text(content.source, len(reader.pages))
     warnings = ["the file is damaged; it was read by a simpler reader, without headings and tables"]
     if broken:
         warnings.append(f"damaged pages were left out: {', '.join(map(str, broken[:_SHOWN_PAGES]))}")

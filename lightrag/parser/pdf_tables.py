@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from lightrag.parser.markdown import markdown_table
+from lightrag.parser.pdf_reader import reader_errors
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
@@ -122,16 +123,7 @@ def ruled_tables(reader: PdfReader) -> Iterator[RuledTable]:
             return
         try:
             collected = _collect(reader.pages[number])
-        # What broken pages make the reader raise is not limited to its own errors.
-        except (
-            ValueError,
-            LookupError,
-            TypeError,
-            AttributeError,
-            RecursionError,
-            ArithmeticError,
-            NotImplementedError,
-        ):
+        except reader_errors():
             continue
         if len(collected.horizontal) + len(collected.vertical) <= _MAX_LINES:
             yield from _tables(collected)

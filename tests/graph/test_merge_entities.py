@@ -184,3 +184,16 @@ async def test_entities_of_two_scopes_are_never_merged(scoped_workspace: Workspa
     assert info["graph_data"]["tenant_tag"] == "tenant:1"
     assert await scoped_workspace.names() == ["A", "B", "B\x1ftenant:1", "B\x1ftenant:2", "C", "C\x1ftenant:2"]
     assert await scoped_workspace.evidence(ObjectKind.RELATION, relation_key("A", "B"))
+
+
+async def test_a_correction_of_the_target_hides_nothing_of_the_others(workspace: Workspace) -> None:
+    context, state = workspace.context, workspace.state
+    await create_entity(context, state, "A", {"description": "said of A"})
+    await create_entity(context, state, "B", {"description": "said of B"})
+    await workspace.add("d1", [Fact("A", "B", "same chunk"), Fact("A", "X", "a"), Fact("B", "X", "b", weight=2.0)])
+    await edit_entity(context, state, "A", {"description": "corrected"})
+    await edit_relation(context, state, ("A", "X"), {"description": "corrected link", "weight": 5.0})
+    data = (await merge_entities(context, state, ["B"], "A"))["graph_data"]
+    assert data["description"] == "corrected\nsaid of B\nB: same chunk\nB: b"
+    edge = (await relation_info(context, "A", "X"))["graph_data"]
+    assert (edge["description"], edge["weight"]) == ("corrected link<SEP>b", 7.0)

@@ -1,51 +1,15 @@
-"""Reading text and Markdown files."""
+"""The parsers by suffix, and plain text and Markdown."""
 
 from __future__ import annotations
 
-import codecs
-
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lightrag.exceptions import InputError
-from lightrag.parser.registry import PARSERS, is_supported, parse_file, supported_extensions
-from lightrag.parser.text import decode_text
-
-TEXT = "Überschrift\n\n日本語 👩‍🚀\n"
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        TEXT.encode(),
-        codecs.BOM_UTF8 + TEXT.encode(),
-        codecs.BOM_UTF16_LE + TEXT.encode("utf-16-le"),
-        codecs.BOM_UTF16_BE + TEXT.encode("utf-16-be"),
-        codecs.BOM_UTF32_LE + TEXT.encode("utf-32-le"),
-        codecs.BOM_UTF32_BE + TEXT.encode("utf-32-be"),
-        TEXT.replace("\n", "\r\n").encode(),
-        TEXT.replace("\n", "\r").encode(),
-        "\ufeff" + TEXT,
-    ],
-)
-def test_encodings_and_line_ends(data: bytes | str) -> None:
-    assert decode_text(data) == TEXT
-
-
-def test_a_text_that_breaks_its_own_byte_order_mark_is_refused_with_a_reason() -> None:
-    with pytest.raises(InputError, match=r"'a\.txt'.*UTF-16-LE"):
-        parse_file("a.txt", codecs.BOM_UTF16_LE + b"a")
-
-
-def test_binary_data_is_refused() -> None:
-    with pytest.raises(InputError, match=r"'a\.txt'"):
-        parse_file("a.txt", b"\x7fELF\x00\x00\x00\x01\x00\x00\x00")
-
-
-def test_a_stray_nul_is_left_to_the_cleaning_of_text() -> None:
-    text = "A sentence of English words. " * 5 + "\x00 one NUL"
-    assert parse_file("a.txt", text.encode()) == text
+from lightrag.parser.registry import PARSERS, is_light, is_supported, parse_content, parse_file, supported_extensions
+from lightrag.parser.result import FileContent
+from tests.parser import corpus
 
 
 def test_markdown_keeps_marks_and_front_matter() -> None:
@@ -53,9 +17,15 @@ def test_markdown_keeps_marks_and_front_matter() -> None:
     assert parse_file("folder/Letter.MD", text.encode()) == text
 
 
-def test_empty_files_are_empty_text() -> None:
+def test_source_code_is_text() -> None:
+    code = 'def dredge(depth: int) -> None:\n    """Größe."""\n'
+    assert parse_file("dredge.py", code.encode()) == code
+
+
+def test_empty_text_files_are_empty_text() -> None:
     assert parse_file("a.md", b"") == ""
-    assert parse_file("a.txt", codecs.BOM_UTF8) == ""
+    assert parse_file("a.csv", b"") == ""
+    assert parse_file("a.json", b"") == ""
 
 
 @pytest.mark.parametrize("name", ["a.exe", "noextension", "a.txt.zip", ".md/x", ""])
@@ -71,11 +41,36 @@ def test_suffixes_are_lower_case_with_a_dot_and_sorted() -> None:
     assert is_supported("C:\\docs\\Notes.TXT")
 
 
-@settings(deadline=None)
-@given(st.binary(max_size=200))
-def test_any_bytes_give_text_or_an_input_error(data: bytes) -> None:
+def test_everything_that_the_contract_lists_is_parsed() -> None:
+    listed = (
+        "txt md mdx pdf docx pptx xlsx rtf odt tex epub html htm csv json xml yaml yml log conf ini properties sql bat "
+        "sh c h cpp hpp py java js ts swift go rb php css scss less"
+    )
+    assert {f".{suffix}" for suffix in listed.split()} <= PARSERS.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "light"),
+    [
+        ("a.txt", b"text", True),
+        ("a.csv", b"a,b", True),
+        ("a.json", b"{}", True),
+        ("a.html", b"<p>", False),
+        ("a.pdf", b"%PDF-1.4", False),
+        ("a.txt", b"%PDF-1.4", False),
+        ("a.md", b"PK\x03\x04", False),
+        ("a.txt", corpus.ole()[:4096], False),
+        ("a.txt", b"MZ is how this text begins", True),
+    ],
+)
+def test_only_text_stays_in_the_main_process(name: str, data: bytes, light: bool) -> None:
+    assert is_light(name, data) is light
+
+
+@given(st.binary(max_size=200), st.sampled_from([".txt", ".md", ".csv", ".json", ".jsonl", ".xml"]))
+def test_any_bytes_give_text_or_an_input_error(data: bytes, suffix: str) -> None:
     try:
-        text = parse_file("a.txt", data)
+        parsed = parse_content(FileContent(f"a{suffix}", data))
     except InputError:
         return
-    assert "\r" not in text
+    assert "\r" not in parsed.text

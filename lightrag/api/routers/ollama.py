@@ -33,6 +33,17 @@ def _inlined(node: Any, reference: str, definition: dict[str, Any]) -> Any:
     return [_inlined(item, reference, definition) for item in node] if isinstance(node, list) else node
 
 
+_REPLY: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "One object, or with stream one object per line, the last with done and figures.",
+        "content": {
+            "application/json": {"schema": {"type": "object"}},
+            "application/x-ndjson": {"schema": {"type": "string"}},
+        },
+    }
+}
+
+
 @router.get("/version")
 async def get_ollama_version() -> dict[str, str]:
     """Tell which version of Ollama is spoken."""
@@ -51,7 +62,7 @@ async def get_ollama_running_models(settings: SettingsDep) -> dict[str, list[dic
     return {"models": [ollama.running_entry(settings)]}
 
 
-@router.post("/generate", openapi_extra=_body(GenerateRequest))
+@router.post("/generate", responses=_REPLY, openapi_extra=_body(GenerateRequest))
 async def ollama_generate(request: Request, engine: EngineDep, metrics: MetricsDep) -> Response:
     """Send a prompt straight to the language model, without retrieval."""
     body = await ollama.parse_body(request, GenerateRequest)
@@ -61,7 +72,7 @@ async def ollama_generate(request: Request, engine: EngineDep, metrics: MetricsD
     return JSONResponse(await unless_gone(request, ollama.whole_reply(engine, metrics, question)))
 
 
-@router.post("/chat", openapi_extra=_body(ChatRequest))
+@router.post("/chat", responses=_REPLY, openapi_extra=_body(ChatRequest))
 async def ollama_chat(request: Request, engine: EngineDep, metrics: MetricsDep) -> Response:
     """Answer the last message of a chat from the documents.
 

@@ -30,7 +30,7 @@ logger = logging.getLogger("lightrag.kg.files")
 
 T = TypeVar("T")
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
 @dataclass(slots=True, eq=False)

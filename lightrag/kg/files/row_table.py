@@ -83,6 +83,11 @@ class RowTable(Table):
         """Return the file with all rows."""
         yield NewFile(self.path, object_pieces(self.rows))
 
+    def take_over(self, rows: dict[str, str]) -> None:
+        """Replace all rows by those that the file has now."""
+        self.rows = rows
+        self._order.added()
+
     def took_in(self, key: str, value: dict[str, Any]) -> None:
         """Note a row that was read from the file."""
 

@@ -18,6 +18,8 @@ _SIGNS: Mapping[Operator, str] = {
     Operator.GE: ">=",
 }
 
+_OF_OBJECTS = frozenset({"tenant_tag", "has_undated_evidence", "has_open_start", "has_open_end"})
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:
@@ -38,15 +40,13 @@ class Condition:
 class SQLiteCompiler(Compiler[Condition]):
     """Says a predicate over documents as a condition on the rows of a status table, exactly.
 
-    The columns are never null, so SQL's logic is two-valued too. Most indexes leave out rows with the default, so that a
-    document without dates, tags or source costs them nothing; where a comparison cannot hold for the default, the
+    The columns are never null, so SQL's logic is two-valued too. Most indexes leave out rows with the default, so that
+    a document without dates, tags or source costs them nothing; where a comparison cannot hold for the default, the
     condition says so, because only then does SQLite use the index.
     """
 
     backend: ClassVar[str] = "SQLite"
-    fields: ClassVar[Collection[str]] = frozenset(FIELDS) - {
-        *("tenant_tag", "has_undated_evidence", "has_open_start", "has_open_end")
-    }
+    fields: ClassVar[Collection[str]] = frozenset(FIELDS) - _OF_OBJECTS
 
     def __init__(self, tags: str) -> None:
         """Compile for a status table.
@@ -77,19 +77,25 @@ class SQLiteCompiler(Compiler[Condition]):
         if FIELDS[field] is FieldKind.BOOLEAN:
             # Spelt out, since no bound value can show that it fits the index on dated rows.
             return Condition(f"({field} = {int(value)})")
-        condition = Condition(f"{_column(field)} {_SIGNS[operator]} ?", (value,))
-        return Condition(f"({condition.text}{_guard(field, operator, value)})", condition.values)
+        if field == "full_doc_id":
+            # As a list, from which an id that no row can have is left out.
+            return self.membership(field, (value,))
+        return Condition(f"({field} {_SIGNS[operator]} ?{_guard(field, operator, value)})", (value,))
 
     def membership(self, field: str, values: Sequence[Scalar]) -> Condition:
         """Compare a column with several values."""
-        guard = _guard(field, Operator.EQ, "") if "" not in values else ""
+        if FIELDS[field] in (FieldKind.INTEGER, FieldKind.BOOLEAN):
+            return self.disjunction([self.comparison(field, Operator.EQ, value) for value in values])
+        column = "key" if field == "full_doc_id" else field
+        guard = "" if "" in values else _guard(field, Operator.EQ, values[0])
         listed = json_list([str(value) for value in values])
-        return Condition(f"({_column(field)} IN (SELECT value FROM json_each(?)){guard})", (listed,))
+        known = "SELECT value FROM json_each(?) WHERE value IS NOT NULL"
+        return Condition(f"({column} IN ({known}){guard})", (listed,))
 
     def contains_any(self, field: str, values: Sequence[str]) -> Condition:
         """Look the tags up."""
-        listed = f"tag IN (SELECT value FROM json_each(?))"
-        return Condition(f"(id IN (SELECT document FROM {self._tags} WHERE {listed}))", (json_list(values),))
+        listed = f"SELECT document FROM {self._tags} WHERE tag IN (SELECT value FROM json_each(?))"
+        return Condition(f"(id IN ({listed}))", (json_list(values),))
 
     def contains_all(self, field: str, values: Sequence[str]) -> Condition:
         """Look each tag up."""
@@ -102,16 +108,13 @@ class SQLiteCompiler(Compiler[Condition]):
         return Condition(text, (folder, f"{folder}/", f"{folder}0"))
 
 
-def _column(field: str) -> str:
-    return "key" if field == "full_doc_id" else field
-
-
 def _guard(field: str, operator: Operator, value: Scalar) -> str:
     """Return what follows from a comparison and shows that it fits the index."""
     if field in ("doc_type", "source_path") and value != "":
         return f" AND {field} <> ''"
-    if field == "modified_at" and operator in (Operator.EQ, Operator.GT, Operator.GE) and int(value) > OPEN_START_MS:
-        return f" AND modified_at > {OPEN_START_MS}"
+    if field == "modified_at" and operator in (Operator.EQ, Operator.GT, Operator.GE):
+        lowest = OPEN_START_MS if operator is Operator.GT else OPEN_START_MS + 1
+        return f" AND modified_at > {OPEN_START_MS}" if int(value) >= lowest else ""
     return ""
 
 

@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from lightrag.constants import OPEN_START_MS
 from lightrag.exceptions import InputError, SchemaVersionError, StorageError
 from lightrag.kg.sqlite.filter_columns import COLUMN_DEFINITIONS
 
@@ -38,8 +39,20 @@ def _create(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def _list_tags(connection: sqlite3.Connection) -> None:
+    """Give status tables the list of their tags and the indexes for filters."""
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'status_*'")
+    for (table,) in tables.fetchall():
+        for statement in doc_status_tables(table).values():
+            connection.execute(statement)
+        connection.execute(
+            f"INSERT INTO {tags_table(table)} SELECT DISTINCT j.value, t.id FROM {table} AS t "
+            "CROSS JOIN json_each(t.filter_tags) AS j"
+        )
+
+
 # Each brings a file from the version that is its position to the next one.
-MIGRATIONS: tuple[Migration, ...] = (_create,)
+MIGRATIONS: tuple[Migration, ...] = (_create, _list_tags)
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
@@ -118,6 +131,42 @@ def doc_status_tables(table: str) -> Statements:
         ("hash", "content_hash"),
     ):
         statements[f"{table}_{suffix}"] = f"CREATE INDEX IF NOT EXISTS {table}_{suffix} ON {table} ({columns})"
+    # A document without such metadata is in none of these.
+    for suffix, columns, condition in (
+        ("dates", "filter_start_ms, filter_end_ms", "filter_dated = 1"),
+        ("type", "doc_type", "doc_type <> ''"),
+        ("source", "source_path", "source_path <> ''"),
+        ("modified", "modified_at", f"modified_at > {OPEN_START_MS}"),
+    ):
+        name = f"{table}_{suffix}"
+        statements[name] = f"CREATE INDEX IF NOT EXISTS {name} ON {table} ({columns}) WHERE {condition}"
+    return {**statements, **_tag_statements(table)}
+
+
+def tags_table(table: str) -> str:
+    """Return the name of the table that lists the tags of a status table's rows."""
+    return f"tags_of_{table}"
+
+
+def _tag_statements(table: str) -> Statements:
+    """Return the statements for the list of tags; triggers keep it, so that no write can forget it."""
+    tags = tags_table(table)
+    add = f"INSERT OR IGNORE INTO {tags} SELECT value, NEW.id FROM json_each(NEW.filter_tags);"
+    remove = f"DELETE FROM {tags} WHERE document = OLD.id AND tag IN (SELECT value FROM json_each(OLD.filter_tags));"
+    changed = "OLD.filter_tags <> NEW.filter_tags OR OLD.id <> NEW.id"
+    statements = {
+        tags: f"""CREATE TABLE IF NOT EXISTS {tags} (tag TEXT NOT NULL, document INTEGER NOT NULL,
+            PRIMARY KEY (tag, document)) {", ".join(filter(None, (_STRICT, "WITHOUT ROWID")))}"""
+    }
+    for name, event, condition, action in (
+        ("inserted", "INSERT", "NEW.filter_tags <> '[]'", add),
+        ("updated", "UPDATE OF filter_tags, id", changed, remove + add),
+        ("deleted", "DELETE", "OLD.filter_tags <> '[]'", remove),
+    ):
+        trigger = f"{tags}_{name}"
+        statements[trigger] = (
+            f"CREATE TRIGGER IF NOT EXISTS {trigger} AFTER {event} ON {table} WHEN {condition} BEGIN {action} END"
+        )
     return statements
 
 
