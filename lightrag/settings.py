@@ -231,7 +231,7 @@ class PipelineSettings(BaseSettings):
     """How much is worked on at a time."""
 
     max_parallel_insert: int = Field(3, ge=1, description="Documents in extraction at a time.")
-    queue_size_insert: int = Field(16, ge=1, description="Extracted documents that wait for one merge.")
+    queue_size_insert: int = Field(32, ge=1, description="Extracted documents that wait for one merge.")
     pipeline_scheduling_page_size: int = Field(500, ge=1, description="Document rows read at a time.")
 
 

@@ -14,7 +14,6 @@ from lightrag.api.files import InputFolder, safe_name
 from lightrag.constants import UNKNOWN_SOURCE
 from lightrag.exceptions import DuplicateError, InputError, LightRAGError, PipelineBusyError
 from lightrag.ingest.documents import new_track_id, normalize_source_path
-from lightrag.kg_scopes import check_scope_tags
 from lightrag.parser.registry import is_supported, supported_extensions
 from lightrag.query_filters import DocumentMetadata
 
@@ -148,7 +147,6 @@ class Intake:
         if most and len(texts.bodies) > most:
             raise ApiError(413, f"the request has {len(texts.bodies)} texts; allowed are {most}", "too_many_texts")
         paths = _checked_sources(texts)
-        self._check_scopes(texts.metadata)
         async with self.admission(len(paths)):
             for path in paths:
                 await self._refuse_known(path)
@@ -182,7 +180,6 @@ class Intake:
         return FileOutcome(sent_name, name)
 
     async def _add_file(self, file: IncomingFile, metadata: DocumentMetadata | None, track_id: str) -> str:
-        self._check_scopes(metadata)
         name = safe_name(file.filename or "")
         if not is_supported(name):
             raise InputError(
@@ -223,10 +220,6 @@ class Intake:
             docs_format="pending_parse",
             document_metadata=described,
         )
-
-    def _check_scopes(self, metadata: DocumentMetadata | None) -> None:
-        if metadata is not None:
-            check_scope_tags(metadata, self._engine.scope_tag_prefixes)
 
     async def _refuse_known(self, path: str) -> None:
         found = await self._engine.doc_status.get_doc_by_file_path(path)

@@ -7,15 +7,13 @@ import json
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from lightrag.contracts.doc_status import DocStatus
-from lightrag.exceptions import FilterSyntaxError, LightRAGError
+from lightrag.exceptions import FilterSyntaxError, LightRAGError, ScopeError
 from lightrag.ingest.documents import new_track_id, normalize_source_path
-from lightrag.kg_scopes import check_scope_tags
 from lightrag.parser.registry import is_supported
 from lightrag.query_filters import DocumentMetadata
 
@@ -142,7 +140,7 @@ class Scans:
 
     async def _claim(self, scan: Scan, file: FoundFile) -> str:
         try:
-            metadata = await asyncio.to_thread(described_by_sidecar, file, self._engine.scope_tag_prefixes)
+            metadata = await asyncio.to_thread(described_by_sidecar, file)
             admitted = await self._engine.apipeline_enqueue_documents(
                 [str(file.path)],
                 file_paths=[file.name],
@@ -153,7 +151,7 @@ class Scans:
         except LightRAGError as error:
             logger.warning("file %r was not taken: %s", file.name, error)
             scan.message = f"{file.name}: {error}"
-            return "metadata_invalid" if isinstance(error, FilterSyntaxError) else "failed"
+            return "metadata_invalid" if isinstance(error, FilterSyntaxError | ScopeError) else "failed"
         if admitted is None:
             return "alias_duplicate"
         self._metrics.accepted("scan")
@@ -161,12 +159,8 @@ class Scans:
         return "claimed_new"
 
 
-def described_by_sidecar(file: FoundFile, scope_prefixes: Sequence[str] = ()) -> DocumentMetadata:
+def described_by_sidecar(file: FoundFile) -> DocumentMetadata:
     """Return the metadata of a scanned file: what stands in ``NAME.meta.json``, then path and time of the file.
-
-    Args:
-        file: The file.
-        scope_prefixes: Prefixes of tags that name scopes.
 
     Raises:
         FilterSyntaxError: The metadata file is not valid; the message names it.
@@ -178,7 +172,6 @@ def described_by_sidecar(file: FoundFile, scope_prefixes: Sequence[str] = ()) ->
             if sidecar.stat().st_size > _LARGEST_SIDECAR:
                 raise FilterSyntaxError(f"it is larger than {_LARGEST_SIDECAR} bytes")
             metadata = DocumentMetadata.coerce(json.loads(sidecar.read_text(encoding="utf-8")))
-            check_scope_tags(metadata, scope_prefixes)
         except (OSError, ValueError, RecursionError) as error:
             raise FilterSyntaxError(f"metadata file {sidecar.name!r}: {error}") from error
     of_file = {

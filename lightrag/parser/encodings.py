@@ -40,8 +40,10 @@ _MEANT = {
     **dict.fromkeys(("euc-kr", "ks_c_5601-1987"), "cp949"),
 }
 _LAYOUT = frozenset("\t\n\r\f\v\b\x1a\x1b")
-# What one half of the code units of Latin text in UTF-16 has in common.
+# Spaces and line ends alone give so many code units of UTF-16 a byte that is zero, Latin text nearly all of them; bytes
+# that are UTF-8 as well, as those of text with a stray NUL, must be Latin.
 _MIN_NUL_SHARE = 0.05
+_MIN_LATIN_NUL_SHARE = 0.4
 _SAMPLE_BYTES = 200_000
 
 
@@ -115,7 +117,8 @@ def _wide_encoding(data: bytes) -> str | None:
     sample = data[:_SAMPLE_BYTES]
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
     units = len(sample) // 2
-    if max(even, odd) < units * _MIN_NUL_SHARE or min(even, odd) * 10 > max(even, odd):
+    least = _MIN_LATIN_NUL_SHARE if _is_utf8(sample) else _MIN_NUL_SHARE
+    if max(even, odd) < units * least or min(even, odd) * 10 > max(even, odd):
         return None
     encoding = "utf-16-be" if even > odd else "utf-16-le"
     try:
@@ -123,6 +126,15 @@ def _wide_encoding(data: bytes) -> str | None:
     except UnicodeDecodeError:
         return None
     return encoding if _strange_share(text) <= _MAX_STRANGE_SHARE else None
+
+
+def _is_utf8(sample: bytes) -> bool:
+    """Tell whether bytes are UTF-8; the last character of a sample may be incomplete."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(sample)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _as_declared(data: bytes, declared: str | None) -> Decoded | None:

@@ -196,6 +196,45 @@ async def test_facets(dated: Server) -> None:
     assert (await dated.client.get("/documents/facets", params={"required_tags": " "})).status_code == 422
 
 
+async def test_metadata_is_changed(dated: Server) -> None:
+    listed = (await dated.client.post("/documents/paginated", json={"path_prefixes": ["letters"]})).json()["documents"]
+    doc_id = next(one["id"] for one in listed if one["file_path"] == "letters/2.md")
+    patch = {"start_date": "1935-06-01T00:00:00+02:00", "tags": ["Type:Letter", "found"], "doc_type": None}
+    answer = await dated.client.patch(f"/documents/{doc_id}/metadata", json=patch)
+    assert answer.status_code == 200, answer.text
+    told = answer.json()
+    assert (told["start_date"], told["tags"]) == ("1935-06-01T00:00:00+02:00", ["type:letter", "found"])
+    assert told["source_path"] == "letters/2.md"
+    preview = (await dated.client.post("/query/preview", json={"required_tags": ["found"]})).json()
+    assert preview["eligible_documents"] == 1
+    cleared = await dated.client.patch(f"/documents/{doc_id}/metadata", json={"start_date": None})
+    assert cleared.json()["start_date"] is None
+    assert cleared.json()["tags"] == ["type:letter", "found"]
+
+
+@pytest.mark.parametrize(
+    ("patch", "status"),
+    [
+        ({"tag": []}, 422),
+        ({"start_date": "1935"}, 422),
+        ({"tags": ["!!!"]}, 422),
+        ({"start_date": "1936-01-01T00:00:00Z", "end_date": "1935-01-01T00:00:00Z"}, 422),
+        ([], 422),
+    ],
+)
+async def test_changes_of_metadata_are_checked(server: Server, patch: Any, status: int) -> None:
+    doc_id = await server.add(metadata={"tags": ["kept"]})
+    answer = await server.client.patch(f"/documents/{doc_id}/metadata", json=patch)
+    assert answer.status_code == status, answer.text
+    (document,) = (await server.client.post("/documents/paginated", json={})).json()["documents"]
+    assert (document["tags"], document["start_date"]) == (["kept"], None)
+
+
+async def test_metadata_of_unknown_documents(server: Server) -> None:
+    answer = await server.client.patch("/documents/doc-unknown/metadata", json={"tags": ["x"]})
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
 async def test_track_status_of_an_unknown_id_is_empty(server: Server) -> None:
     told = await server.client.get("/documents/track_status/insert_nothing")
     assert told.status_code == 200

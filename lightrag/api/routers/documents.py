@@ -29,6 +29,7 @@ from lightrag.api.schemas.documents import (
     InsertResponse,
     InsertTextRequest,
     InsertTextsRequest,
+    MetadataPatch,
     OutcomeResponse,
     PaginatedRequest,
     PaginatedResponse,
@@ -151,6 +152,14 @@ async def get_track_status(
     if not track_id.strip():
         raise ApiError(400, "the track id is blank", "invalid_input")
     return TrackStatusResponse.of(track_id, await engine.aget_docs_by_track_id(track_id))
+
+
+@router.patch("/{doc_id}/metadata")
+async def update_document_metadata(
+    doc_id: Annotated[str, Path(description="Id of the document.")], body: MetadataPatch, engine: EngineDep
+) -> DocStatusResponse:
+    """Replace dates, tags or other metadata of a document; every question is limited by the new ones at once."""
+    return DocStatusResponse.of(doc_id, await engine.aupdate_document_metadata(doc_id, body.changes()))
 
 
 @router.get("/supported_file_types")

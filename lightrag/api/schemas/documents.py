@@ -11,6 +11,8 @@ from lightrag.api.schemas.base import RequestModel, ResponseModel
 from lightrag.api.schemas.filters import FilterFields
 from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.query_filters import DocumentMetadata, public_metadata
+from lightrag.query_filters.date_filter import OffsetDatetime
+from lightrag.query_filters.strict_model import StrictModel
 
 METADATA_EXAMPLE: dict[str, Any] = {
     "start_date": "1928-04-01T00:00:00+01:00",
@@ -87,6 +89,32 @@ class InsertTextsRequest(RequestModel):
             if not text:
                 raise ValueError(f"texts[{position}] is empty")
         return value
+
+
+class MetadataPatch(StrictModel):
+    """Fields of a document's metadata to replace. What is left out stays; null clears a field."""
+
+    start_date: OffsetDatetime | None = Field(
+        None, description="First date, ISO-8601 with offset.", examples=["1928-04-01T00:00:00+01:00"]
+    )
+    end_date: OffsetDatetime | None = Field(
+        None,
+        description="Last date, ISO-8601 with offset; the instant itself counts.",
+        examples=["1932-12-31T23:59:59Z"],
+    )
+    tags: list[str] | None = Field(None, description="All its tags, 64 at the most.", examples=[["type:act"]])
+    meta: dict[str, Any] | None = Field(
+        None, description="Any JSON object, 256 KiB at the most; given back, never searched.", examples=[{"pages": 4}]
+    )
+    modified_at: OffsetDatetime | None = Field(
+        None, description="When its source was last changed.", examples=["2026-01-31T10:15:30Z"]
+    )
+    doc_type: str | None = Field(None, description="Kind of source.", examples=["act"])
+    source_path: str | None = Field(None, description="Path in its source.", examples=["archive/act-1928.md"])
+
+    def changes(self) -> dict[str, Any]:
+        """Return what was sent, nulls included."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
 
 
 class InsertResponse(ResponseModel):
