@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from lightrag.context import EngineContext
 from lightrag.graph.rebuild import without_documents
+from lightrag.ingest.pipeline import process_queue
 from lightrag.ingest.state import PipelineState
 
 
@@ -60,6 +61,9 @@ async def delete_document(
             await _delete(context, doc_id, row, delete_llm_cache=delete_llm_cache)
     finally:
         state.end()
+    if state.request_pending:
+        # Documents came in meanwhile, and whoever brought them was told that somebody is at work.
+        await process_queue(context, state)
     path = str(row.get("file_path") or "")
     return DeletionResult("success", doc_id, f"document {doc_id!r} deleted", 200, path)
 

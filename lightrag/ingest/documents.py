@@ -13,6 +13,7 @@ from uuid import uuid4
 from lightrag.constants import UNKNOWN_SOURCE
 from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.exceptions import InputError
+from lightrag.graph.manual import is_manual_document
 from lightrag.runtime.hashing import compute_mdhash_id
 from lightrag.runtime.text import content_summary, sanitize_text
 
@@ -166,6 +167,9 @@ def build_documents(
     id_list = _matching("ids", ids, len(bodies))
     path_list = _matching("file_paths", file_paths, len(bodies))
     given = [identity for identity in id_list if identity is not None]
+    reserved = next((identity for identity in given if is_manual_document(identity)), None)
+    if reserved is not None:
+        raise InputError(f"ids holds {reserved!r}, which stands for what people say by hand; choose another id")
     if len(set(given)) != len(given):
         twice = next(identity for identity in given if given.count(identity) > 1)
         raise InputError(f"ids holds {twice!r} more than once; every document needs an id of its own")

@@ -132,13 +132,13 @@ async def _write_chunks(context: EngineContext, group: Sequence[DocumentWork]) -
                 "content": chunk.content,
                 "chunk_order_index": chunk.order,
                 "full_doc_id": work.doc_id,
-                "file_path": work.row.file_path,
+                "file_path": chunk.extra.get("file_path") or work.row.file_path,
                 "llm_cache_list": chunk.cache_ids,
             }
             vector_rows[chunk.chunk_id] = {
                 "content": chunk.content,
                 "full_doc_id": work.doc_id,
-                "file_path": work.row.file_path,
+                "file_path": chunk.extra.get("file_path") or work.row.file_path,
                 "vector": None if work.vectors is None else work.vectors[index],
             }
         current = {chunk.chunk_id for chunk in work.chunks}

@@ -161,7 +161,7 @@ class FilterGate(Gate):
         eligible = await self.eligible_documents(source.document_id for rows in sources.values() for source in rows)
 
         def survives(rows: Sequence[EvidenceSource]) -> bool:
-            documents = {source.document_id for source in rows}
+            documents = {source.document_id for source in rows if source.document_id != CORRECTION_DOCUMENT_ID}
             if strict and not documents <= eligible:
                 return False
             return all(forbidden.isdisjoint(self._facts[document_id].tags) for document_id in documents)
