@@ -17,6 +17,7 @@
     |   `-- ContextTooLongError              the request exceeds the model's context
     |-- PipelineBusyError                    another run holds the workspace
     |-- PipelineCancelledError               the run was asked to stop
+    |-- AccessDeniedError                    a request outside of what the caller may see
     |-- NotFoundError                        a named thing does not exist
     |-- DuplicateError                       a named thing exists already
     `-- MissingDependencyError (also ImportError)    an optional package is not installed
@@ -98,6 +99,10 @@ class PipelineBusyError(LightRAGError):
 
 class PipelineCancelledError(LightRAGError):
     """Someone asked the running pipeline to stop; unfinished documents stay resumable."""
+
+
+class AccessDeniedError(LightRAGError):
+    """A request asks for, or would change, what the caller's access policy hides."""
 
 
 class NotFoundError(LightRAGError):

@@ -14,9 +14,12 @@ from lightrag.settings import current_settings, load_settings
 from lightrag.sync import SyncTwins
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lightrag.contracts.graph import BaseGraphStorage
     from lightrag.contracts.kv import BaseKVStorage
     from lightrag.contracts.vector import BaseVectorStorage
+    from lightrag.engine.restricted import RestrictedEngine
 
 
 @dataclass(eq=False)
@@ -54,6 +57,23 @@ class LightRAG(EngineFields, DocumentMethods, QueryMethods, GraphMethods, SyncTw
             )
         self._context = None
         self._state = pipeline_state(self.working_dir, self.workspace)
+
+    def restricted(self, required_tags: Iterable[str] = (), forbidden_tags: Iterable[str] = ()) -> RestrictedEngine:
+        """Return a view of the engine for somebody who may see only some documents.
+
+        Args:
+            required_tags: Tags that all of them carry; one of them may name a scope.
+            forbidden_tags: Tags that none of them carries.
+
+        Raises:
+            ScopeError: A scope tag cannot be used, or there are two.
+            FilterSyntaxError: A tag is malformed.
+        """
+        from lightrag.access import AccessPolicy
+        from lightrag.engine.restricted import RestrictedEngine
+
+        prefixes = self._settings.scope_tag_prefixes
+        return RestrictedEngine(self, AccessPolicy.of(required_tags, forbidden_tags, scope_prefixes=prefixes))
 
     async def initialize_storages(self) -> None:
         """Open the stores. Idempotent.

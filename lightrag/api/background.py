@@ -12,8 +12,8 @@ from lightrag.ingest.documents import normalize_source_path
 from lightrag.runtime.hashing import compute_mdhash_id
 
 if TYPE_CHECKING:
-    from lightrag.lightrag import LightRAG
     from lightrag.api.files import FoundFile, InputFolder
+    from lightrag.lightrag import LightRAG
 
 logger = logging.getLogger("lightrag.api")
 
@@ -105,17 +105,14 @@ class Background:
                 self._working = False
 
     async def _process(self) -> None:
-        if self._retry_failed:
-            self._retry_failed = False
+        # A run without documents would only replace the log of the last one, and look busy.
+        counts = await self._engine.get_processing_status()
+        retry_failed, self._retry_failed = self._retry_failed, False
+        if retry_failed and counts.get(DocStatus.FAILED.value):
             await self._engine.aretry_failed_documents()
-        elif await self._is_anything_waiting():
+        elif any(counts.get(state.value) for state in WAITING_STATES):
             await self._engine.apipeline_process_enqueue_documents()
         await self.archive_finished()
-
-    async def _is_anything_waiting(self) -> bool:
-        # A run without documents would only replace the log of the last one.
-        counts = await self._engine.get_processing_status()
-        return any(counts.get(state.value) for state in WAITING_STATES)
 
     async def archive_finished(self) -> int:
         """Put away the files of documents that are processed, and of those that repeat another one.

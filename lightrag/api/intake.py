@@ -42,13 +42,13 @@ class Texts:
 
     Attributes:
         bodies: The texts.
-        sources: As many paths, or none at all.
+        sources: As many paths; ``None`` when none was sent.
         metadata: Shared by all.
         chunking: Strategy and parameters, or ``None``.
     """
 
     bodies: Sequence[str]
-    sources: Sequence[str]
+    sources: Sequence[str] | None = None
     metadata: DocumentMetadata | None = None
     chunking: dict[str, Any] | None = None
 
@@ -149,7 +149,8 @@ class Intake:
         paths = _checked_sources(texts)
         async with self.admission(len(paths)):
             for path in paths:
-                await self._refuse_known(path)
+                if path != UNKNOWN_SOURCE:
+                    await self._refuse_known(path)
             track_id = new_track_id("insert")
             admitted = await self._engine.apipeline_enqueue_documents(
                 list(texts.bodies),
@@ -231,6 +232,9 @@ class Intake:
 
 
 def _checked_sources(texts: Texts) -> list[str]:
+    if texts.sources is None:
+        # Without a path a document is known by its text alone, and references cannot name it.
+        return [UNKNOWN_SOURCE] * len(texts.bodies)
     if len(texts.sources) != len(texts.bodies):
         raise InputError(
             f"{len(texts.sources)} file sources for {len(texts.bodies)} texts; send one for each, such as 'notes/1.md'"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from lightrag.chunker.blocks import Block, markdown_blocks
+from lightrag.chunker.blocks import Block, Kind, markdown_blocks
 from lightrag.chunker.options import ChunkOptions
 from lightrag.chunker.recursive import chunk_recursively
 from lightrag.contracts.models import Tokenizer
@@ -36,7 +36,7 @@ class _Piece:
         tokens: Its tokens.
         headings: The headings it stands under.
         text: Its own text where it is not what stands between ``start`` and ``end``: a part of a table.
-        is_heading: Whether it is a heading, which no chunk should end with.
+        kind: What it is; no chunk should end with a heading, and a table is cut between its rows.
     """
 
     start: int
@@ -44,7 +44,7 @@ class _Piece:
     tokens: int
     headings: tuple[str, ...]
     text: str | None = None
-    is_heading: bool = False
+    kind: Kind = "paragraph"
 
 
 def chunk_paragraphs(tokenizer: Tokenizer, text: str, options: ChunkOptions) -> list[dict[str, Any]]:
@@ -69,7 +69,7 @@ def chunk_paragraphs(tokenizer: Tokenizer, text: str, options: ChunkOptions) -> 
         pieces = [_piece(tokenizer, text, block) for block in section]
         if not text[pieces[0].start : pieces[-1].end].strip():
             continue
-        if all(piece.is_heading for piece in current):
+        if all(_is_heading(piece) for piece in current):
             pieces, current = [*current, *pieces], []
         filled = _total(current)
         if current and (filled >= size * _FULL_ENOUGH or filled + _total(pieces) > size):
@@ -88,9 +88,13 @@ def _is_reference(block: Block) -> bool:
     return any(heading.casefold().rstrip(":").strip(" 0123456789.") in _REFERENCE_TITLES for heading in block.headings)
 
 
+def _is_heading(piece: _Piece) -> bool:
+    return piece.kind == "heading"
+
+
 def _piece(tokenizer: Tokenizer, text: str, block: Block) -> _Piece:
     tokens = len(tokenizer.encode(text[block.start : block.end]))
-    return _Piece(block.start, block.end, tokens, block.headings, is_heading=block.kind == "heading")
+    return _Piece(block.start, block.end, tokens, block.headings, kind=block.kind)
 
 
 def _total(pieces: list[_Piece]) -> int:
@@ -105,7 +109,7 @@ def _cut_section(tokenizer: Tokenizer, text: str, pieces: list[_Piece], options:
         parts = [piece]
         if piece.tokens > size:
             # The first part stands under its heading, so the parts are that much smaller.
-            lead = _total(chunks[-1]) if all(before.is_heading for before in chunks[-1]) else 0
+            lead = _total(chunks[-1]) if all(_is_heading(before) for before in chunks[-1]) else 0
             room = size - lead if lead <= size * _FULL_ENOUGH else size
             overlap = min(options.chunk_overlap_token_size, room - 1)
             smaller = replace(options, chunk_token_size=room, chunk_overlap_token_size=overlap)
@@ -120,13 +124,14 @@ def _cut_section(tokenizer: Tokenizer, text: str, pieces: list[_Piece], options:
 def _joins(chunk: list[_Piece], part: _Piece, size: int) -> bool:
     """Tell whether a part goes on with a chunk: parts that were cut do only where a heading stands before them."""
     is_whole = part.text is None and chunk[-1].text is None
-    return (is_whole or all(piece.is_heading for piece in chunk)) and _total(chunk) + part.tokens <= size
+    return (is_whole or all(_is_heading(piece) for piece in chunk)) and _total(chunk) + part.tokens <= size
 
 
 def _cut_piece(tokenizer: Tokenizer, text: str, piece: _Piece, options: ChunkOptions) -> list[_Piece]:
     body = text[piece.start : piece.end]
     lines = body.strip().split("\n")
-    if len(lines) > 2 and lines[0].lstrip().startswith("|") and lines[1].lstrip().startswith("|"):
+    # One without rows has nothing but a head that could be repeated.
+    if piece.kind == "table" and len(lines) > 2:
         parts = _cut_table(tokenizer, lines, options)
     else:
         parts = [(row["tokens"], row["content"]) for row in chunk_recursively(tokenizer, body, options)]
@@ -178,7 +183,7 @@ def _rows(text: str, chunks: list[list[_Piece]]) -> list[dict[str, Any]]:
 
 def _shared_headings(chunk: list[_Piece]) -> list[str]:
     """Return the headings that all pieces of a chunk stand under; a heading stands under itself."""
-    bodies = [piece for piece in chunk if not piece.is_heading] or chunk
+    bodies = [piece for piece in chunk if not _is_heading(piece)] or chunk
     first, *others = (piece.headings for piece in bodies)
     shared = len(first)
     for headings in others:

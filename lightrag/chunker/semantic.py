@@ -76,7 +76,8 @@ def _windows(text: str, spans: list[tuple[int, int]], buffer_size: int) -> list[
 
 def _short_spans(tokenizer: Tokenizer, text: str, options: ChunkOptions) -> list[tuple[int, int]]:
     """Return the sentences that have text, the long ones cut so that a window of them is no longer than a chunk."""
-    most = max(1, options.chunk_token_size // (2 * options.buffer_size + 1))
+    # The space between two of them may count as a token more.
+    most = max(1, options.chunk_token_size // (2 * options.buffer_size + 1) - 1)
     spans: list[tuple[int, int]] = []
     for start, end in sentence_spans(text, options.sentence_split_regex):
         if not text[start:end].strip():

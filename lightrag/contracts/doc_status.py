@@ -108,6 +108,8 @@ class BaseDocStatusStorage(BaseKVStorage):
         page_size: int = 50,
         sort_field: str = "updated_at",
         sort_direction: str = "desc",
+        *,
+        metadata_filter: VectorQueryFilter | None = None,
     ) -> tuple[list[tuple[str, DocProcessingStatus]], int]:
         """Return one page and the total.
 
@@ -118,6 +120,7 @@ class BaseDocStatusStorage(BaseKVStorage):
             page_size: 1 to 200.
             sort_field: ``created_at``, ``updated_at``, ``id`` or ``file_path``.
             sort_direction: ``asc`` or ``desc``.
+            metadata_filter: Only documents that it accepts, refused attempts by the metadata they came with.
 
         Raises:
             InputError: An argument is out of range; the message says what was allowed.
@@ -150,23 +153,23 @@ class BaseDocStatusStorage(BaseKVStorage):
             for doc_id, row in zip(ids, rows, strict=True)
         }
 
-    async def all_facts(self) -> dict[str, DocumentFacts]:
-        """Return what filters see of every processed document, oldest first."""
-        from lightrag.query_filters import document_facts
+    async def all_facts(self, metadata_filter: VectorQueryFilter | None = None) -> dict[str, DocumentFacts]:
+        """Return what filters see of every processed document, or of those that a filter accepts; oldest first."""
+        from lightrag.query_filters import document_facts, facts_match_filter
 
         found: dict[str, DocumentFacts] = {}
         after: tuple[str, str] | None = None
         while page := await self.get_docs_by_statuses_page([DocStatus.PROCESSED], limit=1000, after=after):
-            found.update((doc_id, document_facts(row.metadata)) for doc_id, row in page)
+            for doc_id, row in page:
+                facts = document_facts(row.metadata)
+                if metadata_filter is None or facts_match_filter(facts, metadata_filter, doc_id=doc_id):
+                    found[doc_id] = facts
             after = (page[-1][1].created_at, page[-1][0])
         return found
 
     async def count_eligible(self, metadata_filter: VectorQueryFilter) -> int:
         """Return how many processed documents a filter accepts."""
-        from lightrag.query_filters import facts_match_filter
-
-        facts = await self.all_facts()
-        return sum(facts_match_filter(item, metadata_filter, doc_id=doc_id) for doc_id, item in facts.items())
+        return len(await self.all_facts(metadata_filter))
 
     async def get_all_status_counts(self) -> dict[str, int]:
         """Return the number of rows of every state, zeros included, and of ``all``."""

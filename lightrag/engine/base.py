@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lightrag.access import AccessPolicy
     from lightrag.context import EngineContext
     from lightrag.ingest.state import PipelineState
     from lightrag.settings import Settings
@@ -16,6 +17,8 @@ class EngineBase:
     _settings: Settings
     _state: PipelineState
     _context: EngineContext | None
+    # What the caller of this engine may see; None for everything.
+    _access: AccessPolicy | None = None
 
     @property
     def context(self) -> EngineContext:

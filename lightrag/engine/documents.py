@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lightrag.engine.base import EngineBase
@@ -10,6 +10,7 @@ from lightrag.engine.base import EngineBase
 if TYPE_CHECKING:
     from lightrag.contracts.doc_status import DocProcessingStatus
     from lightrag.ingest.delete import DeletionResult
+    from lightrag.ingest.scopes import ScopeRebuild
     from lightrag.query_filters import DocumentMetadata
 
 
@@ -176,6 +177,19 @@ class DocumentMethods(EngineBase):
         from lightrag.ingest.update_metadata import update_document_metadata
 
         return await update_document_metadata(self.context, self._state, doc_id, patch)
+
+    async def arebuild_scopes(self, progress: Callable[[int, int], None] | None = None) -> ScopeRebuild:
+        """Bring the scopes of all documents in line with their tags and the settings, without extracting again.
+
+        Args:
+            progress: Told how many documents are done, and of how many.
+
+        Raises:
+            PipelineBusyError: Documents are being processed.
+        """
+        from lightrag.ingest.scopes import rebuild_scopes
+
+        return await rebuild_scopes(self.context, self._state, progress)
 
     async def get_processing_status(self) -> dict[str, int]:
         """Return the number of documents in each state that has any."""

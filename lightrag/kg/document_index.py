@@ -75,7 +75,8 @@ class DocumentIndex:
         self._processed = GrowingArray(np.bool_)
         self._barred: list[int] = []
         self._statements: list[str] = []
-        self._facts: dict[int, DocumentFacts] = {}
+        self._facts: dict[int, DocumentFacts] = {}  # what the columns hold, where it came as a whole
+        self._read: dict[int, DocumentFacts] = {}  # what readers found; may be ahead of the columns
         self._plans: OrderedDict[int, tuple[VectorQueryFilter, FilterPlan]] = OrderedDict()
         self._masks: OrderedDict[str, Mask] = OrderedDict()
 
@@ -157,11 +158,13 @@ class DocumentIndex:
             self._barred = []
             self._statements = []
             self._facts = {}
+            self._read = {}
             self._changed()
 
     def _set(self, ordinal: int, facts: DocumentFacts) -> None:
         self._rows.set(ordinal, self._columns.add(facts))
         self._facts[ordinal] = facts
+        self._read.pop(ordinal, None)
         if len(self._facts) > _REMEMBERED_FACTS:
             del self._facts[next(iter(self._facts))]
         self._changed()
@@ -235,9 +238,10 @@ class DocumentIndex:
             found: dict[str, DocumentFacts] = {}
             for doc_id in doc_ids:
                 ordinal = self._ordinals.get(doc_id)
-                known = None if ordinal is None else self._facts.get(ordinal)
-                if known is not None:
-                    found[doc_id] = known
+                if ordinal is not None:
+                    known = self._facts.get(ordinal) or self._read.get(ordinal)
+                    if known is not None:
+                        found[doc_id] = known
             return found
 
     def remember(self, revision: int, facts: dict[str, DocumentFacts]) -> None:
@@ -248,10 +252,11 @@ class DocumentIndex:
             facts: By document id.
         """
         with self.lock:
-            if revision == self.revision and len(self._facts) + len(facts) <= _REMEMBERED_FACTS:
-                for doc_id, item in facts.items():
-                    if doc_id in self._ordinals:
-                        self._facts[self._ordinals[doc_id]] = item
+            if revision != self.revision:
+                return
+            if len(self._read) + len(facts) > _REMEMBERED_FACTS:
+                self._read.clear()
+            self._read.update((self._ordinals[doc_id], item) for doc_id, item in facts.items() if doc_id in self._ordinals)
 
     def _plan(self, metadata_filter: VectorQueryFilter) -> FilterPlan:
         # Filters are immutable; each is kept with its plan, so that its id stays its own.

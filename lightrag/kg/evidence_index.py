@@ -88,6 +88,11 @@ class EvidenceIndex:
             for rows in self._kinds.values():
                 rows.remove(gone)
 
+    def remove_objects(self, kind: ObjectKind, objects: Sequence[int]) -> None:
+        """Take out all rows of objects."""
+        with self.lock:
+            self._kinds[kind].remove_objects(objects)
+
     def clear(self) -> None:
         """Take all rows out."""
         with self.lock:
@@ -152,6 +157,10 @@ class _KindRows:
         if known.any():
             self._visible.clear()
             self._documents.values[places[known]] = -1
+
+    def remove_objects(self, objects: Sequence[int]) -> None:
+        self._visible.clear()
+        self._documents.values[np.isin(self._objects.values, np.array(objects, dtype=np.int64))] = -1
 
     def _places_of(self, sequences: Sequences) -> tuple[NDArray[np.intp], Mask]:
         """Return where rows stand, and which of them are there at all."""

@@ -30,11 +30,17 @@ BACKENDS: dict[str, Backend] = {
     "SQLiteGraphStorage": Backend("graph", "lightrag.kg.sqlite.graph"),
     "SQLiteDocStatusStorage": Backend("doc_status", "lightrag.kg.sqlite.doc_status"),
     "SQLiteEvidenceStorage": Backend("evidence", "lightrag.kg.sqlite.evidence"),
+    "JsonKVStorage": Backend("kv", "lightrag.kg.files.kv"),
+    "NanoVectorDBStorage": Backend("vector", "lightrag.kg.files.vector"),
+    "NetworkXStorage": Backend("graph", "lightrag.kg.files.graph"),
+    "JsonDocStatusStorage": Backend("doc_status", "lightrag.kg.files.doc_status"),
+    "JsonEvidenceStorage": Backend("evidence", "lightrag.kg.files.evidence"),
 }
 
 # The evidence store follows the family of the document status store unless chosen.
 EVIDENCE_BY_DOC_STATUS: dict[str, str] = {
     "SQLiteDocStatusStorage": "SQLiteEvidenceStorage",
+    "JsonDocStatusStorage": "JsonEvidenceStorage",
 }
 
 

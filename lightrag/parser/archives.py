@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zipfile
+import zlib
 from io import BytesIO
 
 from lightrag.exceptions import InputError
@@ -20,6 +21,11 @@ _END_RECORD_FORMAT = "<4s4H2LH"
 _END_RECORD_BYTES = struct.calcsize(_END_RECORD_FORMAT)
 _LONGEST_COMMENT = 0xFFFF
 _ENCRYPTED_FLAG = 0x1
+# What the standard library raises on archives with any byte changed.
+_BROKEN = (
+    *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, LookupError, ValueError, RuntimeError),
+    *(EOFError, OSError),
+)
 
 
 def open_archive(data: bytes, source: str) -> zipfile.ZipFile:
@@ -36,7 +42,7 @@ def open_archive(data: bytes, source: str) -> zipfile.ZipFile:
     _check_end_record(data, source)
     try:
         archive = zipfile.ZipFile(BytesIO(data))
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
+    except _BROKEN as error:
         raise InputError(f"{source!r} is damaged: its archive cannot be opened ({error})") from error
     entries = archive.infolist()
     if len(entries) > MAX_ENTRIES:
@@ -59,7 +65,7 @@ def read_entry(archive: zipfile.ZipFile, name: str, source: str) -> bytes:
     """
     try:
         return archive.read(name)
-    except (KeyError, zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, EOFError, OSError) as error:
+    except _BROKEN as error:
         raise InputError(f"{source!r} is damaged: its part {name!r} cannot be read ({error})") from error
 
 

@@ -39,12 +39,18 @@ _MEANT = {
     **dict.fromkeys(("shift_jis", "shift-jis", "x-sjis"), "cp932"),
     **dict.fromkeys(("euc-kr", "ks_c_5601-1987"), "cp949"),
 }
+# Encodings that write all letters with the bytes of ASCII, so that they look like UTF-8.
+_SEVEN_BIT = ("iso-2022", "hz", "utf-7")
 _LAYOUT = frozenset("\t\n\r\f\v\b\x1a\x1b")
 # Spaces and line ends alone give so many code units of UTF-16 a byte that is zero, Latin text nearly all of them; bytes
 # that are UTF-8 as well, as those of text with a stray NUL, must be Latin.
 _MIN_NUL_SHARE = 0.05
 _MIN_LATIN_NUL_SHARE = 0.4
 _SAMPLE_BYTES = 200_000
+# Text in another encoding hardly ever has letters that are whole in UTF-8.
+_WHOLE_PER_BROKEN = 10
+_BYTES_PER_BROKEN = 50
+_REPLACEMENT = "\ufffd".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +61,13 @@ class Decoded:
         text: Without byte order mark; line ends as they are.
         encoding: Python's name of the encoding.
         guessed: Whether the bytes themselves had to tell it.
+        replaced: Broken characters, each of which became U+FFFD.
     """
 
     text: str
     encoding: str
     guessed: bool = False
+    replaced: int = 0
 
 
 def decode(data: bytes, source: str, declared: str | None = None) -> Decoded:
@@ -84,6 +92,8 @@ def decode(data: bytes, source: str, declared: str | None = None) -> Decoded:
         return Decoded(data.decode(wide), wide, guessed=True)
     if data.count(0) > len(data) * _MAX_CONTROL_SHARE:
         raise _no_text(source)
+    if declared and declared.lower().startswith(_SEVEN_BIT) and (seven_bit := _as_declared(data, declared)) is not None:
+        return seven_bit
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -92,8 +102,7 @@ def decode(data: bytes, source: str, declared: str | None = None) -> Decoded:
         if _control_share(text) > _MAX_CONTROL_SHARE:
             raise _no_text(source)
         return Decoded(text, "utf-8")
-    stated = _as_declared(data, declared)
-    return stated if stated is not None else _guess(data, source, refusal)
+    return _as_declared(data, declared) or _damaged_utf8(data, declared) or _guess(data, source, refusal)
 
 
 def _strictly(body: bytes, encoding: str, source: str) -> str:
@@ -126,6 +135,20 @@ def _wide_encoding(data: bytes) -> str | None:
     except UnicodeDecodeError:
         return None
     return encoding if _strange_share(text) <= _MAX_STRANGE_SHARE else None
+
+
+def _damaged_utf8(data: bytes, declared: str | None) -> Decoded | None:
+    """Return UTF-8 with a few broken characters; ``None`` if it is another encoding.
+
+    A guess would read the whole text wrongly for the sake of one byte.
+    """
+    text = data.decode("utf-8", "replace")
+    broken = text.count("\ufffd") - data.count(_REPLACEMENT)
+    whole = sum(count for character, count in _counts(text).items() if character > "\x7f") - broken
+    is_claimed = (declared or "").lower().replace("_", "-") in ("utf-8", "utf8")
+    if whole >= broken * _WHOLE_PER_BROKEN or (is_claimed and broken * _BYTES_PER_BROKEN <= len(data)):
+        return Decoded(text, "utf-8", replaced=broken)
+    return None
 
 
 def _is_utf8(sample: bytes) -> bool:

@@ -77,8 +77,11 @@ def parse_pptx(content: FileContent) -> ParsedText:
     """
     text = extract_text(content, f"{_OOXML}.presentationml.presentation")
     # The library leaves the notes out of its Markdown.
-    with open_archive(content.data, content.source) as archive:
-        notes = _speaker_notes(archive, content.source)
+    try:
+        with open_archive(content.data, content.source) as archive:
+            notes = _speaker_notes(archive, content.source)
+    except InputError as error:
+        return ParsedText(text, (f"the speaker's notes were left out: {error}",))
     if not notes:
         return ParsedText(text)
     lines = "\n\n".join(f"Slide {number}: {note}" for number, note in notes)

@@ -28,7 +28,7 @@ def unify_line_ends(text: str) -> str:
 
 
 def read_text(content: FileContent, declared: str | None = None) -> ParsedText:
-    """Decode a file, and warn when its encoding was a guess.
+    """Decode a file, and warn when its encoding was a guess or some of it is broken.
 
     Args:
         content: A text file.
@@ -39,8 +39,10 @@ def read_text(content: FileContent, declared: str | None = None) -> ParsedText:
         MissingDependencyError: The encoding has to be guessed, and the package that does is not installed.
     """
     decoded = decode(content.data, content.source, declared)
-    warnings = (f"the encoding was guessed to be {decoded.encoding}",) if decoded.guessed else ()
-    return ParsedText(unify_line_ends(decoded.text), warnings)
+    warnings = [f"the encoding was guessed to be {decoded.encoding}"] if decoded.guessed else []
+    if decoded.replaced:
+        warnings.append(f"broken characters were replaced by U+FFFD: {decoded.replaced}")
+    return ParsedText(unify_line_ends(decoded.text), tuple(warnings))
 
 
 def parse_text(content: FileContent) -> ParsedText:

@@ -43,15 +43,21 @@ class FilterGate(Gate):
 
     active = True
 
-    def __init__(self, context: EngineContext, filter: VectorQueryFilter) -> None:
-        """Open the gate for one query."""
+    def __init__(self, context: EngineContext, filter: VectorQueryFilter, partition: str | None = None) -> None:
+        """Open the gate for one query.
+
+        Args:
+            context: The workspace.
+            filter: Active filter.
+            partition: Scope whose graph is asked; ``None`` or ``""`` for the aggregate.
+        """
         super().__init__(context.stores.evidence)
         self._context = context
         self._stores = context.stores
         self._filter = filter
         self._policy = filter.kg_evidence_policy
         # Where no document is excluded the merged description holds nothing that must not be seen.
-        self._keeps_merged = self._policy is KgEvidencePolicy.KEEP_MERGED or not filter.restricts_documents
+        self._keeps_merged = self._policy is KgEvidencePolicy.KEEP_MERGED or not _restricts(filter, partition)
         self._facts: dict[str, DocumentFacts] = {}
         self._truth: dict[str, bool] = {}
         self._visible: dict[tuple[ObjectKind, str], bool] = {}
@@ -276,6 +282,13 @@ class FilterGate(Gate):
             exact=self._policy is not KgEvidencePolicy.KEEP_MERGED,
             scope=self._filter.scope_tag,
         )
+
+
+def _restricts(filter: VectorQueryFilter, partition: str | None) -> bool:
+    """Tell whether a filter leaves documents out of a partition: all of a scope's documents carry its tag."""
+    if partition and filter.scope_tag == partition:
+        filter = filter.model_copy(update={"scope_tag": None})
+    return filter.restricts_documents
 
 
 def _all_parts(filter: VectorQueryFilter) -> list[VectorQueryFilter]:

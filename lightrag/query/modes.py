@@ -6,8 +6,9 @@ import logging
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from lightrag.access import AccessPolicy
 from lightrag.contracts.query import QueryMode, QueryParam
-from lightrag.exceptions import InputError, UnsupportedFilterError
+from lightrag.exceptions import AccessDeniedError, InputError, UnsupportedFilterError
 from lightrag.query.answer import answer, answer_without_context, fail_text
 from lightrag.query.open_gate import open_gate
 from lightrag.query.plan import make_plan
@@ -83,6 +84,7 @@ async def run_query(
     system_prompt: str | None = None,
     progress: Progress | None = None,
     data_only: bool = False,
+    access: AccessPolicy | None = None,
 ) -> QueryResult:
     """Run a query.
 
@@ -95,6 +97,7 @@ async def run_query(
             ``retrieving_entities``, ``retrieving_relations``, ``retrieving_chunks``, ``reranking``,
             ``generating_response``.
         data_only: Retrieve, but ask no model for an answer.
+        access: What the caller may see; the query can only narrow it.
 
     Raises:
         QueryValidationError: The query cannot be run as asked.
@@ -103,7 +106,7 @@ async def run_query(
         ModelError: A model failed.
         StorageError: A store failed.
     """
-    plan = make_plan(context.settings, query, param, system_prompt)
+    plan = make_plan(context.settings, query, param, system_prompt, access)
     mode = MODES[plan.mode]
     state = QueryState(context, plan, open_gate(context, plan), mode.legs, progress)
     if not mode.steps:
@@ -138,6 +141,7 @@ async def run_query_safely(
     *,
     system_prompt: str | None = None,
     progress: Progress | None = None,
+    access: AccessPolicy | None = None,
 ) -> QueryResult:
     """As :func:`run_query`, but a store or model that fails gives a failed result instead of an error.
 
@@ -149,8 +153,8 @@ async def run_query_safely(
         UnsupportedFilterError: A filter cannot be honoured.
     """
     try:
-        return await run_query(context, query, param, system_prompt=system_prompt, progress=progress)
-    except (InputError, UnsupportedFilterError):
+        return await run_query(context, query, param, system_prompt=system_prompt, progress=progress, access=access)
+    except (InputError, UnsupportedFilterError, AccessDeniedError):
         raise
     except Exception as error:
         logger.exception("query in mode %r failed", param.mode)

@@ -17,4 +17,4 @@ def open_gate(context: EngineContext, plan: QueryPlan) -> Gate:
         return Gate(context.stores.evidence)
     from lightrag.query.filter_gate import FilterGate
 
-    return FilterGate(context, plan.filter)
+    return FilterGate(context, plan.filter, plan.partition)

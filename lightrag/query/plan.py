@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from lightrag.access import AccessPolicy
 from lightrag.contracts.query import QueryMode, QueryParam
 from lightrag.exceptions import QueryValidationError
 from lightrag.kg_scopes import resolve_kg_scope_from_required_tags
-from lightrag.query_filters import VectorQueryFilter, build_vector_query_filter
+from lightrag.query_filters import VectorQueryFilter, build_vector_query_filter, combine_filters
 from lightrag.settings import Settings
 
 QUERY_MODES: tuple[QueryMode, ...] = get_args(QueryMode)
@@ -86,7 +87,13 @@ class QueryPlan:
     partition: str | None = None
 
 
-def make_plan(settings: Settings, query: str, param: QueryParam, system_prompt: str | None = None) -> QueryPlan:
+def make_plan(
+    settings: Settings,
+    query: str,
+    param: QueryParam,
+    system_prompt: str | None = None,
+    access: AccessPolicy | None = None,
+) -> QueryPlan:
     """Check a query and its parameters.
 
     Args:
@@ -94,8 +101,10 @@ def make_plan(settings: Settings, query: str, param: QueryParam, system_prompt: 
         query: The question.
         param: Its parameters.
         system_prompt: System prompt of the caller.
+        access: What the caller may see; the query can only narrow it.
 
     Raises:
+        AccessDeniedError: The query asks for what the caller may not see.
         QueryValidationError: The text is empty, the mode unknown, or a parameter out of its range.
         FilterSyntaxError: A filter is malformed.
         ScopeError: More than one scope is asked for, or a scope tag is not usable.
@@ -107,7 +116,7 @@ def make_plan(settings: Settings, query: str, param: QueryParam, system_prompt: 
     if system_prompt is not None and not isinstance(system_prompt, str):
         raise QueryValidationError(f"system_prompt is {type(system_prompt).__name__}; expected a text or None")
     _check_history(param.conversation_history)
-    scope = _scope(settings, param)
+    scope = _scope(settings, param, access)
     return QueryPlan(
         query=query.strip(),
         mode=param.mode,
@@ -119,7 +128,7 @@ def make_plan(settings: Settings, query: str, param: QueryParam, system_prompt: 
         response_type=param.response_type or DEFAULT_RESPONSE_TYPE,
         user_prompt=_user_prompt(settings, param),
         system_prompt=system_prompt,
-        filter=build_vector_query_filter(param, scope_tag=scope),
+        filter=_filter(param, scope, access),
         scope=scope,
         partition=scope or "" if settings.enable_kg_scope_materialization else None,
     )
@@ -165,21 +174,44 @@ def _user_prompt(settings: Settings, param: QueryParam) -> str:
     return "\n".join(part for part in (prefix, (param.user_prompt or "").strip()) if part)
 
 
-def _scope(settings: Settings, param: QueryParam) -> str | None:
-    """Return the scope that the required tags name, where scopes are kept."""
-    if not settings.enable_kg_scope_materialization or not settings.scope_tag_prefixes or not param.required_tags:
+def _scope(settings: Settings, param: QueryParam, access: AccessPolicy | None) -> str | None:
+    """Return the scope that the required tags name, or that of the policy, where scopes are kept."""
+    if not settings.enable_kg_scope_materialization or not settings.scope_tag_prefixes:
         return None
-    resolved = resolve_kg_scope_from_required_tags(
-        param.required_tags, settings.scope_tag_prefixes, forbidden_tags=param.forbidden_tags
-    )
-    return resolved.kg_scope_tag
+    asked = None
+    if param.required_tags:
+        asked = resolve_kg_scope_from_required_tags(
+            param.required_tags, settings.scope_tag_prefixes, forbidden_tags=param.forbidden_tags
+        ).kg_scope_tag
+    return asked if access is None else access.narrowed_scope(asked)
 
 
-def effective_filter(settings: Settings, param: QueryParam) -> VectorQueryFilter | None:
+def _filter(param: QueryParam, scope: str | None, access: AccessPolicy | None) -> VectorQueryFilter | None:
+    own = build_vector_query_filter(param, scope_tag=scope)
+    if access is None:
+        return own
+    access.check_request(own.required_tags if own is not None else (), param.kg_evidence_policy)
+    return combine_filters(own, access.filter)
+
+
+def effective_filter(
+    settings: Settings, param: QueryParam, access: AccessPolicy | None = None
+) -> VectorQueryFilter | None:
     """Return the filter that a query with these parameters has; ``None`` when none is active.
 
     Raises:
         FilterSyntaxError: A filter is malformed.
         ScopeError: More than one scope is asked for, or a scope tag is not usable.
+        AccessDeniedError: It asks for what the caller may not see.
     """
-    return build_vector_query_filter(param, scope_tag=_scope(settings, param))
+    return _filter(param, _scope(settings, param, access), access)
+
+
+def effective_scope(settings: Settings, param: QueryParam, access: AccessPolicy | None = None) -> str | None:
+    """Return the scope that a query with these parameters is asked in; ``None`` for the aggregate.
+
+    Raises:
+        ScopeError: More than one scope is asked for, or a scope tag is not usable.
+        AccessDeniedError: Another scope than the caller's is asked for.
+    """
+    return _scope(settings, param, access)

@@ -92,7 +92,7 @@ async def test_documents(server: Server) -> None:
     await expect(
         server, "POST /documents/text", {"detail": str}, status=409, json={"text": "x", "file_source": "facts.md"}
     )
-    await expect(server, "POST /documents/text", {"detail": str}, status=400, json={"text": "x"})
+    await expect(server, "POST /documents/text", {"detail": str}, status=400, json={"text": "x", "file_source": " "})
     await expect(
         server, "POST /documents/text", {"detail": [{"loc": list, "msg": str, "type": str}]}, status=422, json={}
     )

@@ -50,7 +50,6 @@ async def test_texts_share_metadata(server: Server) -> None:
 @pytest.mark.parametrize(
     ("path", "body", "status", "words"),
     [
-        ("text", {"text": FACTS}, 400, "file sources"),
         ("text", {"text": FACTS, "file_source": "  "}, 400, "file source"),
         ("text", {"text": FACTS, "file_source": "../.."}, 400, "file source"),
         ("text", {"text": "", "file_source": "a.md"}, 422, "at least 1"),
@@ -74,6 +73,7 @@ async def test_texts_share_metadata(server: Server) -> None:
         ),
         ("texts", {"texts": [], "file_sources": []}, 422, "at least 1"),
         ("texts", {"texts": ["a", ""], "file_sources": ["a", "b"]}, 422, "texts[1] is empty"),
+        ("texts", {"texts": ["a", "b"], "file_sources": []}, 400, "0 file sources"),
         ("texts", {"texts": ["a", "b"], "file_sources": ["a.md"]}, 400, "1 file sources for 2 texts"),
         ("texts", {"texts": ["a", "b"], "file_sources": ["a.md", "./a.md"]}, 400, "more than one text"),
     ],
@@ -83,6 +83,17 @@ async def test_refusals(server: Server, path: str, body: dict[str, Any], status:
     assert answer.status_code == status, answer.text
     assert words in str(answer.json()["detail"])
     assert (await server.client.get("/documents/status_counts")).json()["status_counts"]["all"] == 0
+
+
+async def test_text_without_a_source_is_known_by_its_content(server: Server) -> None:
+    for _ in range(2):
+        answer = await server.client.post("/documents/text", json={"text": FACTS})
+    assert (answer.status_code, answer.json()["code"]) == (409, "duplicate")
+    texts = await server.client.post("/documents/texts", json={"texts": ["A -> B: one.", "C -> D: two."]})
+    assert texts.status_code == 200
+    await server.settle()
+    rows = (await server.client.post("/documents/paginated", json={"status_filter": "processed"})).json()["documents"]
+    assert [row["file_path"] for row in rows] == ["unknown_source"] * 3
 
 
 async def test_a_source_is_taken_once(server: Server) -> None:

@@ -193,3 +193,28 @@ def test_starts_quickly_and_small_with_nothing_configured(tmp_path: Path) -> Non
     # Twice what is aimed at on an idle machine, since tests share theirs.
     assert min(times) < 2.0, times
     assert resident < 90, resident
+
+
+async def test_client_library_of_ollama(tmp_path: Path) -> None:
+    ollama = pytest.importorskip("ollama", reason="the client library is not installed")
+    port = free_port()
+    with fakes(tmp_path, port):
+        client = ollama.AsyncClient(host=f"http://127.0.0.1:{port}")
+        try:
+            listed = await client.list()
+            assert [model.model for model in listed.models] == ["lightrag:latest"]
+            assert (await client.ps()).models[0].details.family == "llama"
+            whole = await client.generate(model="lightrag:latest", prompt="Say hello")
+            assert whole.response == "answer to Say hello"
+            assert whole.done
+            messages = [{"role": "user", "content": "/bypass Say something"}]
+            pieces = [
+                part.message.content
+                async for part in await client.chat(model="lightrag:latest", messages=messages, stream=True)
+            ]
+            assert "".join(pieces) == "".join(f"word{number} " for number in range(200))
+            wrong = [{"role": "user", "content": '/filter{"required_tag": ["x"]} Who?'}]
+            with pytest.raises(ollama.ResponseError, match="did you mean 'required_tags'"):
+                await client.chat(model="lightrag:latest", messages=wrong)
+        finally:
+            await client._client.aclose()

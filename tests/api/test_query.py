@@ -120,9 +120,13 @@ async def test_null_is_the_default(filled: Server) -> None:
         ({"search_filters": {"properties": {"a` b": 1}}}, "search_filters.properties", "a` b"),
     ],
 )
-@pytest.mark.parametrize("path", ["/query", "/query/stream", "/query/data"])
-async def test_refusals(server: Server, path: str, change: dict[str, Any], where: str, words: str) -> None:
-    answer = await server.client.post(path, json={"query": QUESTION, **change})
+async def test_refusals(server: Server, change: dict[str, Any], where: str, words: str) -> None:
+    for path in ("/query", "/query/stream", "/query/data"):
+        await refused(server, path, {"query": QUESTION, **change}, where, words)
+
+
+async def refused(server: Server, path: str, body: dict[str, Any], where: str, words: str) -> None:
+    answer = await server.client.post(path, json=body)
     told = answer.json()
     assert answer.status_code == (400 if path == "/query/data" else 422), answer.text
     assert told["code"] == "validation_error"
@@ -151,6 +155,14 @@ async def test_bodies_that_are_no_question(server: Server, body: bytes) -> None:
     answer = await server.client.post("/query", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code in (400, 422), answer.text
     assert answer.json()["code"]
+
+
+async def test_fields_of_older_clients_do_no_harm(filled: Server) -> None:
+    old = {"max_token_for_text_unit": 4096, "history_turns": 10, "ids": None}
+    assert (await filled.client.post("/query", json={"query": QUESTION, **old})).status_code == 200
+    answer = await filled.client.post("/query", json={"query": QUESTION, "ids": ["doc-1"]})
+    assert answer.status_code == 422
+    assert "document_ids" in answer.text
 
 
 async def test_two_chinese_letters_are_enough(server: Server) -> None:

@@ -44,7 +44,9 @@ class Corpus:
             await self.kv.upsert({f"{name}-{part}": {"text": f"text {number} " * 50} for part in range(3)})
             await self.graph.upsert_nodes_batch([(name, {"n": number}), (hub, {"last": number})])
             await self.graph.upsert_edge(hub, name, {"n": number})
-            rows = {key: {"content": f"{key} {number}", "vector": vector(number), "file_path": name} for key in (name, hub)}
+            rows = {
+                key: {"content": f"{key} {number}", "vector": vector(number), "file_path": name} for key in (name, hub)
+            }
             await self.vectors.upsert(rows)
             await self.evidence.add(
                 [

@@ -53,6 +53,16 @@ FAMILIES: tuple[Family, ...] = (
             "evidence": "SQLiteEvidenceStorage",
         },
     ),
+    Family(
+        "files",
+        {
+            "kv": "JsonKVStorage",
+            "doc_status": "JsonDocStatusStorage",
+            "vector": "NanoVectorDBStorage",
+            "graph": "NetworkXStorage",
+            "evidence": "JsonEvidenceStorage",
+        },
+    ),
 )
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -195,7 +196,7 @@ async def test_moving_relations(workspace: Workspace) -> None:
 async def test_scanning_objects(workspace: Workspace) -> None:
     store = await workspace.evidence()
     names = sorted(["a", "B", "c d", "é", "日本", "😀", *(f"n{number}" for number in range(12))])
-    keys = [relation_key(first, second) for first, second in zip(names, names[1:], strict=False)]
+    keys = [relation_key(first, second) for first, second in pairwise(names)]
     await store.add([said(name, "d1-1") for name in reversed(names)])
     await store.add([said(key, "d1-1", kind=RELATION) for key in reversed(keys)])
     for kind, expected in ((ENTITY, names), (RELATION, sorted(keys))):

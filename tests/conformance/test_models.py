@@ -6,6 +6,7 @@ import asyncio
 import tempfile
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -178,9 +179,7 @@ class GraphMachine(StoreMachine):
         assert not view.is_truncated
 
     def neighbours(self, node: str) -> list[tuple[str, str]]:
-        return sorted(
-            (node, pair[1] if pair[0] == node else pair[0]) for pair in self.edges if node in pair
-        )
+        return sorted((node, pair[1] if pair[0] == node else pair[0]) for pair in self.edges if node in pair)
 
     @invariant()
     def same_graph(self) -> None:
@@ -280,9 +279,7 @@ class EvidenceMachine(StoreMachine):
         }
         found = self.run(self.store.of_objects(ObjectKind.ENTITY, asked, document_ids=within))
         assert {name: [replace(row, sequence=0) for row in rows] for name, rows in found.items()} == expected
-        sources = self.run(
-            self.store.sources_of_objects(ObjectKind.ENTITY, asked, document_ids=within, limit=limit)
-        )
+        sources = self.run(self.store.sources_of_objects(ObjectKind.ENTITY, asked, document_ids=within, limit=limit))
         oldest = {name: [row.chunk_id for row in rows][:limit] for name, rows in expected.items() if rows[:limit]}
         assert {name: [source.chunk_id for source in rows] for name, rows in sources.items()} == oldest
 
@@ -355,7 +352,7 @@ class VectorMachine(StoreMachine):
         worst = min((row["distance"] for row in found), default=2.0)
         if found and len(found) == count:
             assert all(value < worst + 1e-5 for key, value in exact.items() if key not in {r["id"] for r in found})
-        for before, after in zip(found, found[1:], strict=False):
+        for before, after in pairwise(found):
             assert before["distance"] >= after["distance"]
             if np.array_equal(self.model[before["id"]], self.model[after["id"]]):
                 assert before["id"] < after["id"]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from lightrag.contracts.doc_status import BaseDocStatusStorage
 from lightrag.contracts.evidence import BaseEvidenceStorage, Evidence, ObjectKind
 from lightrag.contracts.graph import BaseGraphStorage
 from lightrag.contracts.kv import BaseKVStorage
+from lightrag.contracts.storage import StorageNameSpace
 from lightrag.contracts.vector import BaseVectorStorage
 from lightrag.exceptions import InputError
 from tests.conformance.families import DIMENSION, Family, Workspace
@@ -45,6 +46,15 @@ class All:
         ]
 
 
+async def in_block(store: StorageNameSpace, *writes: Callable[[], Awaitable[object]], failing: bool = True) -> None:
+    """Write in one unit of work, which fails at its end."""
+    async with store.transaction():
+        for write in writes:
+            await write()
+        if failing:
+            raise KeyError
+
+
 @pytest_asyncio.fixture
 async def stores(family: Family, workspace: Workspace) -> All:
     if not family.transactional:
@@ -75,19 +85,16 @@ async def test_nothing_is_visible_before_the_end(stores: All) -> None:
 
 async def test_an_exception_discards_everything(stores: All) -> None:
     with pytest.raises(KeyError):
-        async with stores.graph.transaction():
-            await stores.write("a")
-            raise KeyError
+        await in_block(stores.graph, lambda: stores.write("a"))
     assert await stores.seen("a") == [False] * 5
     await stores.write("b")
     assert await stores.seen("b") == [True] * 5
 
 
 async def test_a_write_that_cannot_be_stored_takes_the_others_with_it(stores: All) -> None:
+    writes = (lambda: stores.write("a"), lambda: stores.kv.upsert({"bad\0": {}}))
     with pytest.raises(InputError):
-        async with stores.evidence.transaction():
-            await stores.write("a")
-            await stores.kv.upsert({"bad\0": {}})
+        await in_block(stores.evidence, *writes, failing=False)
     assert await stores.seen("a") == [False] * 5
 
 
@@ -123,9 +130,7 @@ async def test_a_block_inside_another_commits_with_it(stores: All) -> None:
             await stores.write("inner")
         assert not any(await stores.seen("inner"))
         with pytest.raises(KeyError):
-            async with stores.status.transaction():
-                await stores.write("failed")
-                raise KeyError
+            await in_block(stores.status, lambda: stores.write("failed"))
         await stores.write("outer")
     assert [all(await stores.seen(name)) for name in ("inner", "failed", "outer")] == [True, False, True]
     assert not any(await stores.seen("failed"))
@@ -164,10 +169,7 @@ async def test_later_writes_of_a_block_win(stores: All) -> None:
 async def test_drop_takes_part(stores: All) -> None:
     await stores.write("a")
     with pytest.raises(KeyError):
-        async with stores.kv.transaction():
-            await stores.vectors.drop()
-            await stores.kv.drop()
-            raise KeyError
+        await in_block(stores.kv, stores.vectors.drop, stores.kv.drop)
     assert await stores.seen("a") == [True] * 5
 
 
@@ -180,9 +182,6 @@ async def test_other_workspaces_do_not_take_part(stores: All, open_workspace: Ca
     other = await open_workspace("other").kv()
     assert other.transaction_group != stores.kv.transaction_group
     with pytest.raises(KeyError):
-        async with stores.kv.transaction():
-            await stores.write("a")
-            await other.upsert({"a": {}})
-            raise KeyError
+        await in_block(stores.kv, lambda: stores.write("a"), lambda: other.upsert({"a": {}}))
     assert not any(await stores.seen("a"))
     assert await other.get_by_id("a") is not None

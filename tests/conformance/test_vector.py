@@ -155,6 +155,15 @@ async def test_replacing_and_deleting(workspace: Workspace) -> None:
     assert (await store.query("", 1, unit(1)))[0]["id"] == "b"
 
 
+async def test_pages_stay_full_when_the_nearest_rows_are_deleted(workspace: Workspace) -> None:
+    store = await workspace.vectors()
+    await store.upsert({f"n{number}": row(unit(1, number / 10)) for number in range(9)})
+    assert [hit["id"] for hit in await store.query("", 3, unit(1))] == ["n0", "n1", "n2"]
+    await store.delete(["n0", "n1", "n3"])
+    assert [hit["id"] for hit in await store.query("", 3, unit(1))] == ["n2", "n4", "n5"]
+    assert set(await store.similarities(["n1", "n2"], unit(1))) == {"n2"}
+
+
 async def test_fields_of_a_replaced_row_go(workspace: Workspace) -> None:
     store = await workspace.vectors()
     await store.upsert({"a": row(unit(1), file_path="a.md", filter_tags=["x"])})
@@ -362,10 +371,9 @@ FILTERS: tuple[dict[str, Any], ...] = (
 async def test_a_filter_gives_full_pages_of_exactly_what_it_accepts(
     workspace: Workspace, given: dict[str, Any]
 ) -> None:
-    store = await workspace.vectors("chunks")
+    store, status = await workspace.vectors("chunks"), await workspace.doc_status()
     if not (store.supports_metadata_filters or store.filters_by_documents):
         pytest.skip("cannot filter by itself: the caller gates what it returns")
-    status = await workspace.doc_status()
     wanted = as_filter(given)
     accepted: list[str] = []
     for name, metadata in DOCUMENTS.items():

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 TABLE = [["Port", "Depth"], ["Orlmark", "12 m"], ["Tessin", "9 m"]]
 SENTENCE = "The harbour of Orlmark was dredged in 1931. Größe: 日本語."
 LATIN_SENTENCE = "The harbour of Orlmark was dredged in 1931. Größe."
-_OFFICE = "urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+_OPEN_DOCUMENT = "urn:oasis:names:tc:opendocument:xmlns"
 
 
 def pdf(*, pages: int = 1, password: str | None = None, table: bool = True) -> bytes:
@@ -157,8 +157,9 @@ def odt(*, encrypted: bool = False) -> bytes:
     )
     content = (
         '<?xml version="1.0" encoding="UTF-8"?>'
-        f'<office:document-content xmlns:office="{_OFFICE}" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" '
-        'xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" office:version="1.2"><office:body><office:text>'
+        f'<office:document-content xmlns:office="{_OPEN_DOCUMENT}:office:1.0" '
+        f'xmlns:text="{_OPEN_DOCUMENT}:text:1.0" xmlns:table="{_OPEN_DOCUMENT}:table:1.0" office:version="1.2">'
+        "<office:body><office:text>"
         f'<text:h text:outline-level="1">Annual report</text:h><text:p>{SENTENCE}</text:p>'
         f'<table:table table:name="Ports"><table:table-column table:number-columns-repeated="2"/>{cells}</table:table>'
         "</office:text></office:body></office:document-content>"

@@ -85,6 +85,16 @@ def test_rubbish_is_refused_with_a_reason(data: bytes, message: str) -> None:
     assert "'a.txt'" in str(caught.value)
 
 
+def test_one_broken_character_does_not_change_the_encoding() -> None:
+    text = "Größe und Übermut, Maß und Überfluß, Ärger und Öde, 日本語。 " * 3
+    data = text.encode().replace("Maß".encode(), b"Ma\xc3", 1)
+    parsed = parse_content(FileContent("a.txt", data))
+    assert parsed.text == text.replace("Maß", "Ma\ufffd", 1)
+    assert parsed.warnings == ("broken characters were replaced by U+FFFD: 1",)
+    page = corpus_page("utf-8", "Plain English text. " * 20).replace(b"English", b"Engl\xffish", 1)
+    assert "Plain Engl\ufffdish text." in parse_content(FileContent("a.html", page)).text
+
+
 def test_a_stray_nul_is_left_to_the_cleaning_of_text() -> None:
     assert parse_file("a.txt", b"twenty letters and \x00 one NUL") == "twenty letters and \x00 one NUL"
 
@@ -101,7 +111,7 @@ def test_encodings_that_pages_and_xml_declare() -> None:
     chinese = "中文内容"
     page = corpus_page("gb2312", chinese)
     assert chinese in parse_content(FileContent("a.html", page)).text
-    xml = f'<?xml version="1.0" encoding="ISO-8859-15"?><price>5 € größer</price>'
+    xml = '<?xml version="1.0" encoding="ISO-8859-15"?><price>5 € größer</price>'
     parsed = parse_content(FileContent("a.xml", xml.encode("iso-8859-15")))
     assert parsed.text == xml
     assert parsed.warnings == ()

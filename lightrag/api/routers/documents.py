@@ -77,7 +77,7 @@ async def insert_text(body: Annotated[InsertTextRequest, Body()], intake: Intake
     """Store a text and process it in the background. What is acknowledged survives a crash."""
     chunking = body.chunking.model_dump() if body.chunking else None
     track_id = await intake.add_texts(
-        Texts([body.text], [body.file_source] if body.file_source else [], body.metadata, chunking)
+        Texts([body.text], None if body.file_source is None else [body.file_source], body.metadata, chunking)
     )
     return InsertResponse(status="success", message="the text is stored and will be processed", track_id=track_id)
 
@@ -86,7 +86,7 @@ async def insert_text(body: Annotated[InsertTextRequest, Body()], intake: Intake
 async def insert_texts(body: InsertTextsRequest, intake: IntakeDep) -> InsertResponse:
     """Store texts and process them in the background. The metadata is shared by all of them."""
     chunking = body.chunking.model_dump() if body.chunking else None
-    track_id = await intake.add_texts(Texts(body.texts, body.file_sources or [], body.metadata, chunking))
+    track_id = await intake.add_texts(Texts(body.texts, body.file_sources, body.metadata, chunking))
     return InsertResponse(
         status="success", message=f"{len(body.texts)} texts are stored and will be processed", track_id=track_id
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -13,6 +14,10 @@ from lightrag.contracts.query import QueryMode, QueryParam
 
 MAX_TOTAL_CHARS = 131_072
 LEAST_QUERY_WEIGHT = 3
+# Clients of older versions still send these, and no version has heeded them for long. None of them narrows a question.
+RETIRED_FIELDS = frozenset(
+    {"history_turns", "ids", "max_token_for_global_context", "max_token_for_local_context", "max_token_for_text_unit"}
+)
 _NOT_PARAMETERS = {"query", "include_chunk_content", "include_progress", "stream", "include_references"}
 
 
@@ -100,6 +105,15 @@ class QueryRequest(FilterFields):
     stream: bool | None = Field(
         None, description="On /query/stream: send the answer in pieces; true when left out.", examples=[True]
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_retired_fields(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        if data.get("ids"):
+            raise ValueError("ids is no field any more; send search_filters with document_ids")
+        return {name: value for name, value in data.items() if name not in RETIRED_FIELDS}
 
     @field_validator("query")
     @classmethod

@@ -12,7 +12,7 @@ from lightrag.contracts.evidence import Evidence, ObjectKind
 from lightrag.exceptions import SchemaVersionError
 from lightrag.kg.files.json_file import line_pieces, read_lines
 from lightrag.kg.files.key_order import KeyOrder
-from lightrag.kg.files.table import NewFile, Operation, Table, Undo
+from lightrag.kg.files.table import Export, NewFile, Operation, Table, Undo
 
 FORMAT = 1
 
@@ -225,14 +225,10 @@ class EvidenceTable(Table):
             found += [key for key in page if any(row.tenant_tag == tenant_tag for row in self.of_object(kind, key))]
         return found[: max(limit, 0)]
 
-    def new_files(self, tables: Mapping[str, Table]) -> Iterator[NewFile]:
-        """Return the file, and those of the peer that say the same in other words."""
-        from lightrag.kg.files.derived import derived_files, stamps_now
-
-        header = {"format": FORMAT, "documents": stamps_now(self, tables)}
-        rows = map(packed, in_order(self.all_rows()))
-        yield NewFile(self.path, line_pieces(chain([header], rows)))
-        yield from derived_files(self, tables)
+    def new_files(self, export: Export) -> Iterator[NewFile]:
+        """Return the file."""
+        header = {"format": FORMAT, "documents": self.stamps}
+        yield NewFile(self.path, line_pieces(chain([header], map(packed, in_order(self.all_rows())))))
 
 
 def in_order(rows: Iterable[Evidence]) -> list[Evidence]:

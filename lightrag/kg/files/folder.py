@@ -7,6 +7,7 @@ import errno
 import json
 import logging
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -54,6 +55,8 @@ class DataFolder:
         tables: Tables in memory, by name.
         dirty: Names of tables that differ from their files.
         limits: How many sources an object names in its files.
+        eligibility: What is kept to filter by documents; see :mod:`lightrag.kg.files.eligibility`.
+        next_fold_at: Size of the journal, in bytes, from which the files are written anew.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
@@ -69,12 +72,14 @@ class DataFolder:
         self.tables: dict[str, Table] = {}
         self.dirty: set[str] = set()
         self.limits = SourceLimits()
-        self._closed = False
+        self.eligibility: Any = None
+        self._open_stores: Counter[str] = Counter()
         try:
             if not read_only:
                 path.mkdir(parents=True, exist_ok=True)
             self._process_lock = FolderLock(path, read_only=read_only)
             try:
+                self.next_fold_at = sum(file.stat().st_size for file in path.glob("*") if file.is_file())
                 self._pending = self._open_journal()
             except BaseException:
                 self._process_lock.release()
@@ -125,9 +130,13 @@ class DataFolder:
             self.tables[name] = table
         return table
 
-    def pending_tables(self) -> list[str]:
-        """Return the tables that the journal changes and nobody has loaded."""
-        return list(self._pending)
+    def opened(self, name: str, stores: int) -> None:
+        """Count the stores that have a table open, up or down."""
+        self._open_stores[name] += stores
+
+    def is_open(self, name: str) -> bool:
+        """Tell whether a store has a table open; others may be in memory because files are made from them."""
+        return self._open_stores[name] > 0
 
     async def in_thread(self, function: Callable[..., T], *arguments: object) -> T:
         """Run a function in one of the reader threads."""
@@ -214,7 +223,6 @@ class DataFolder:
         """Bring the files up to date and let go of the folder. Waits for queued writes."""
         if not self.read_only:
             self._writer.alone(self._fold).result()
-        self._closed = True
         self._writer.stop()
         self._threads.shutdown()
         self.journal.close()

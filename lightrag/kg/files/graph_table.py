@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lightrag.contracts.evidence import ObjectKind, relation_key
 from lightrag.contracts.graph import NodePair
@@ -20,10 +20,11 @@ from lightrag.kg.files.graphml import (
     restored,
 )
 from lightrag.kg.files.json_file import encode, line_pieces, read_lines
-from lightrag.kg.files.sources import Sources
-from lightrag.kg.files.table import NewFile, Operation, Table, Undo
+from lightrag.kg.files.table import Export, NewFile, Operation, SourceNames, Table, Undo
 from lightrag.kg.files.xml_text import can_be_id
-from lightrag.kg_scopes import is_scoped_identity
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 FORMAT = 1
 
@@ -47,7 +48,6 @@ class GraphTable(Table):
         foreign_edges: Edges likewise.
         gone_nodes: Nodes that somebody else deleted.
         gone_edges: Edges likewise.
-        sources: Names the sources of objects in the files.
     """
 
     def __init__(self, name: str, folder: Path) -> None:
@@ -60,7 +60,6 @@ class GraphTable(Table):
         self.foreign_edges: dict[NodePair, None] = {}
         self.gone_nodes: dict[str, None] = {}
         self.gone_edges: dict[NodePair, None] = {}
-        self.sources: Sources | None = None
 
     @property
     def path(self) -> Path:
@@ -148,7 +147,12 @@ class GraphTable(Table):
             case ["clear"]:
                 undo_edges = self._replace_edges(dict.fromkeys(self.edges))
                 undo_nodes = self._replace_nodes(dict.fromkeys(self.nodes))
-                return lambda: (undo_nodes(), undo_edges(), None)[2]
+
+                def undo() -> None:
+                    undo_nodes()
+                    undo_edges()
+
+                return undo
         raise ValueError(f"{operation[:1]!r} is no operation of {self.name!r}")
 
     def clear_operation(self) -> Operation:
@@ -163,11 +167,12 @@ class GraphTable(Table):
             if text is not None:
                 self.nodes[node_id] = text
                 self.neighbours.setdefault(node_id, {})
-            elif node_id in self.nodes:
-                del self.nodes[node_id]
+            else:
                 # Replayed over newer files, the node can have edges that the journal adds only later.
-                self._replace_edges({sorted_pair(node_id, other): None for other in self.neighbours[node_id]})
-                del self.neighbours[node_id]
+                others = self.neighbours.get(node_id, ())
+                self._replace_edges({sorted_pair(node_id, other): None for other in others})
+                self.nodes.pop(node_id, None)
+                self.neighbours.pop(node_id, None)
 
         def undo() -> None:
             self._replace_nodes(before)
@@ -216,54 +221,43 @@ class GraphTable(Table):
 
     # --- writing the files -------------------------------------------------------------------------------------
 
-    def new_files(self, tables: Mapping[str, Table]) -> Iterator[NewFile]:
+    def new_files(self, export: Export) -> Iterator[NewFile]:
         """Return both files."""
         import networkx as nx
 
         graph: nx.Graph[str] = nx.Graph()
-        own: list[list[Any]] = [[{"format": FORMAT}]]
         own_lines: list[Any] = [{"format": FORMAT}]
         for node_id in self.nodes:
-            self._export_node(graph, own_lines, node_id)
+            self._export_node(export.sources, graph, own_lines, node_id)
         for pair in self.edges:
-            self._export_edge(graph, own_lines, pair)
-        del own
+            self._export_edge(export.sources, graph, own_lines, pair)
         yield NewFile(self.own_path, line_pieces(own_lines))
         yield NewFile(self.path, graphml_content(graph))
 
-    def _export_node(self, graph: Any, own_lines: list[Any], node_id: str) -> None:
+    def _export_node(self, sources: SourceNames, graph: nx.Graph[str], own_lines: list[Any], node_id: str) -> None:
         properties = self.node(node_id)
-        if not _is_shown(node_id):
+        if not can_be_id(node_id):
             own_lines.append(["node", node_id, None, [], properties])
             return
         graph.add_node(node_id)
         if node_id in self.foreign_nodes:
             graph.nodes[node_id].update(properties)
             return
-        sources = self._sources(ObjectKind.ENTITY, node_id, properties)
-        attributes = node_attributes(node_id, properties, sources)
+        named = sources.of(ObjectKind.ENTITY, node_id, properties)
+        attributes = node_attributes(node_id, properties, named)
         graph.nodes[node_id].update(attributes)
         own_lines.append(["node", node_id, digest(attributes), *difference(attributes, properties)])
 
-    def _export_edge(self, graph: Any, own_lines: list[Any], pair: NodePair) -> None:
+    def _export_edge(self, sources: SourceNames, graph: nx.Graph[str], own_lines: list[Any], pair: NodePair) -> None:
         properties = self.edge(pair)
-        if not (_is_shown(pair[0]) and _is_shown(pair[1])):
+        if not (can_be_id(pair[0]) and can_be_id(pair[1])):
             own_lines.append(["edge", *pair, None, [], properties])
             return
         graph.add_edge(*pair)
         if pair in self.foreign_edges:
             graph.edges[pair].update(properties)
             return
-        sources = self._sources(ObjectKind.RELATION, relation_key(*pair), properties)
-        attributes = edge_attributes(properties, sources)
+        named = sources.of(ObjectKind.RELATION, relation_key(*pair), properties)
+        attributes = edge_attributes(properties, named)
         graph.edges[pair].update(attributes)
         own_lines.append(["edge", *pair, digest(attributes), *difference(attributes, properties)])
-
-    def _sources(self, kind: ObjectKind, object_id: str, properties: Mapping[str, Any]) -> tuple[str, str]:
-        assert self.sources is not None
-        return self.sources.of(kind, object_id, properties)
-
-
-def _is_shown(node_id: str) -> bool:
-    """Tell whether a node stands in GraphML: it is of the aggregate, and its id can be written."""
-    return can_be_id(node_id)

@@ -148,4 +148,4 @@ def graphml_content(graph: networkx.Graph[str]) -> Iterable[bytes]:
 
     buffer = io.BytesIO()
     nx.write_graphml(graph, buffer)
-    yield buffer.getbuffer()
+    yield buffer.getvalue()

@@ -50,7 +50,7 @@ def _split_object(text: str) -> Iterator[tuple[str, Any, str]]:
     while True:
         key, position = _DECODER.raw_decode(text, position)
         if not isinstance(key, str):
-            raise ValueError(f"{key!r} is no key")
+            raise json.JSONDecodeError("no key", text, position)
         start = _after(text, _after_space(text, position), ":")
         value, end = _DECODER.raw_decode(text, start)
         yield key, value, text[start:end]

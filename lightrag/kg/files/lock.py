@@ -65,7 +65,7 @@ class FolderLock:
 
     def _is_current(self, descriptor: int) -> bool:
         try:
-            return os.path.samestat(os.fstat(descriptor), os.stat(self._path))
+            return os.path.samestat(os.fstat(descriptor), self._path.stat())
         except FileNotFoundError:
             return False
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from lightrag.kg.files.json_file import object_pieces, read_rows
 from lightrag.kg.files.key_order import KeyOrder
-from lightrag.kg.files.table import NewFile, Operation, Table, Undo
+from lightrag.kg.files.table import Export, NewFile, Operation, Table, Undo
 
 
 class RowTable(Table):
@@ -79,7 +79,7 @@ class RowTable(Table):
         keys = self._order.page(self.rows, self.rows, after, limit)
         return [(key, self.rows[key]) for key in keys]
 
-    def new_files(self, tables: Mapping[str, Table]) -> Iterator[NewFile]:
+    def new_files(self, export: Export) -> Iterator[NewFile]:
         """Return the file with all rows."""
         yield NewFile(self.path, object_pieces(self.rows))
 

@@ -51,7 +51,12 @@ def _keys_of(key: str, row: dict[str, Any]) -> StatusKeys:
     metadata = row.get("metadata")
     marked = isinstance(metadata, dict) and bool(metadata.get("is_duplicate"))
     return StatusKeys(
-        *(text(name) for name in StatusKeys._fields[:6]),
+        status=text("status"),
+        created_at=text("created_at"),
+        updated_at=text("updated_at"),
+        file_path=text("file_path"),
+        track_id=text("track_id"),
+        content_hash=text("content_hash"),
         is_refused=key.startswith("dup-") or marked,
         chunks_count=str(row.get("chunks_count") or ""),
     )
@@ -120,25 +125,22 @@ class StatusTable(RowTable):
             ids = (key for key in ids if self._position(key) > after)
         return self.oldest_first(ids) if limit is None else heapq.nsmallest(limit, ids, key=self._position)
 
-    def sorted_page(
-        self, statuses: Collection[DocStatus] | None, sort_field: str, *, newest: bool, start: int, count: int
-    ) -> tuple[list[str], int]:
-        """Return a page of ids in the order of a field, then of the id, and the number of all.
+    def sorted_page(self, ids: Iterable[str], sort_field: str, *, newest: bool, start: int, count: int) -> list[str]:
+        """Return a page of ids in the order of a field, then of the id.
 
         Args:
-            statuses: Only these states; ``None`` for all.
+            ids: Which rows.
             sort_field: A field of :class:`StatusKeys`, or ``id``.
             newest: Whether the highest value comes first.
             start: How many come before the page.
             count: Length of the page.
         """
-        ids = list(self.keys if statuses is None else self._of_states(statuses))
 
         def order(key: str) -> Position:
             return ("" if sort_field == "id" else getattr(self.keys[key], sort_field), key)
 
         choose = heapq.nlargest if newest else heapq.nsmallest
-        return choose(start + count, ids, key=order)[start:], len(ids)
+        return choose(start + count, ids, key=order)[start:]
 
     def first_with(self, field: str, value: str, *, besides: str | None = None) -> str | None:
         """Return the oldest row with a value that is no refused attempt."""

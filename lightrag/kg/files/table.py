@@ -11,9 +11,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from lightrag.exceptions import StorageError
+
+if TYPE_CHECKING:
+    from lightrag.contracts.evidence import ObjectKind
 
 Operation: TypeAlias = list[Any]
 Undo: TypeAlias = Callable[[], None]
@@ -30,6 +33,27 @@ class NewFile:
 
     path: Path
     pieces: Iterable[bytes]
+
+
+class SourceNames(Protocol):
+    """Names the sources of objects."""
+
+    def of(self, kind: ObjectKind, object_id: str, properties: Mapping[str, Any]) -> tuple[str, str]:
+        """Return ``source_id`` and ``file_path`` of an object, each joined by ``<SEP>``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """What a table needs to know of the others when it is written.
+
+    Attributes:
+        tables: All tables of the folder that are in memory, by name.
+        sources: Names the sources of objects.
+    """
+
+    tables: Mapping[str, Table]
+    sources: SourceNames
 
 
 class Table(ABC):
@@ -64,12 +88,8 @@ class Table(ABC):
         """Carry an operation out and return what takes it back."""
 
     @abstractmethod
-    def new_files(self, tables: Mapping[str, Table]) -> Iterator[NewFile]:
-        """Return the files that hold what the table holds now.
-
-        Args:
-            tables: All tables of the folder that are in memory, by name.
-        """
+    def new_files(self, export: Export) -> Iterator[NewFile]:
+        """Return the files that hold what the table holds now."""
 
     @abstractmethod
     def clear_operation(self) -> Operation:

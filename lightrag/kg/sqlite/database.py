@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from lightrag.exceptions import InputError, StorageError
 from lightrag.kg.sqlite import schema
@@ -21,6 +21,10 @@ from lightrag.kg.sqlite.dictionary import sweep
 from lightrag.kg.sqlite.matrix import VectorMatrix
 from lightrag.kg.sqlite.texts import check_text
 from lightrag.kg.sqlite.writer import AfterCommit, Exclusive, Write, Writer
+
+if TYPE_CHECKING:
+    from lightrag.kg.sqlite.filter_memory import FilterMemory
+    from lightrag.kg.sqlite.selection import Selection
 
 T = TypeVar("T")
 Read = Callable[[sqlite3.Connection], T]
@@ -49,6 +53,9 @@ class Database:
 
     Attributes:
         path: The file.
+        lock: Held while memory follows a commit; whoever holds it sees vectors, documents and evidence of one commit.
+        tables: How many opened stores keep their rows in a table.
+        filters: What is in memory to filter by documents; ``None`` until a query is filtered.
     """
 
     def __init__(self, path: Path) -> None:
@@ -59,6 +66,9 @@ class Database:
             SchemaVersionError: It was written by a newer version.
         """
         self.path = path
+        self.lock = threading.RLock()
+        self.tables: Counter[str] = Counter()
+        self.filters: FilterMemory | None = None
         self._matrices: dict[str, VectorMatrix] = {}
         self._matrices_lock = threading.Lock()
         self._idle: deque[sqlite3.Connection] = deque()
@@ -195,6 +205,26 @@ class Database:
         if matrix.state is None:
             matrix.load(connection)
 
+    async def filtered(self, wanted: Selection) -> FilterMemory:
+        """Return what is in memory to filter by documents, with everything that a selection takes."""
+        from lightrag.kg.sqlite.filter_memory import FilterMemory
+
+        with self.lock:
+            memory = self.filters = self.filters or FilterMemory(self.lock)
+        if not memory.is_ready(wanted) or self._changed_elsewhere():
+            await asyncio.wrap_future(self.exclusive(lambda connection: self._load_filters(connection, memory, wanted)))
+        return memory
+
+    def _load_filters(self, connection: sqlite3.Connection, memory: FilterMemory, wanted: Selection) -> None:
+        self.after_group(connection)
+        if not memory.is_ready(wanted):
+            with snapshot(connection):
+                memory.load(connection, wanted)
+
+    def filters_now(self) -> FilterMemory | None:
+        """Return what is in memory to filter by documents if there is any and it is of the last commit."""
+        return None if self.filters is None or self._changed_elsewhere() else self.filters
+
     def _changed_elsewhere(self) -> bool:
         with self._watch_lock:
             try:
@@ -220,10 +250,17 @@ class Database:
         self.before_group(connection)
 
     def forget(self) -> None:
-        """Drop all vectors from memory."""
-        with self._matrices_lock:
-            for matrix in self._matrices.values():
-                matrix.forget()
+        """Drop from memory all vectors and what filters need."""
+        with self.lock:
+            with self._matrices_lock:
+                for matrix in self._matrices.values():
+                    matrix.forget()
+            self.forget_filters()
+
+    def forget_filters(self) -> None:
+        """Drop from memory what filters need."""
+        if self.filters is not None:
+            self.filters.forget()
 
     # --- closing -----------------------------------------------------------------------------------------------
 

@@ -6,16 +6,25 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lightrag.contracts.doc_status import BaseDocStatusStorage, DocProcessingStatus, DocStatus
 from lightrag.contracts.kv import Record
 from lightrag.exceptions import InputError
 from lightrag.kg.sqlite import schema
 from lightrag.kg.sqlite.filter_columns import COLUMN_NAMES, split
+from lightrag.kg.sqlite.filter_writes import documents_deleted, documents_written
+from lightrag.kg.sqlite.filters import Condition, SQLiteCompiler
+from lightrag.kg.sqlite.selection import STATUS_TABLE, Selection
+from lightrag.kg.sqlite.status_facts import facts_of, processed_facts
 from lightrag.kg.sqlite.store import SQLiteStore
 from lightrag.kg.sqlite.texts import check_ids, check_text, decode_object, encode_json, json_list
-from lightrag.query_filters import normal_form
+from lightrag.kg.sqlite.writer import AfterCommit
+from lightrag.query_filters import VectorQueryFilter, document_facts, document_predicate, facts_to_row
+
+if TYPE_CHECKING:
+    from lightrag.kg.sqlite.filter_memory import FilterMemory
+    from lightrag.query_filters import DocumentFacts
 
 _TEXT_COLUMNS = ("status", "created_at", "updated_at", "file_path", "track_id", "content_hash")
 _READ = f"{', '.join(_TEXT_COLUMNS)}, fields"
@@ -37,8 +46,15 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
     def _tables(self) -> schema.Statements:
         return schema.doc_status_tables(self._table)
 
-    def _delete_all(self, connection: sqlite3.Connection) -> None:
+    def _delete_all(self, connection: sqlite3.Connection) -> AfterCommit:
         connection.execute(f"DELETE FROM {self._table}")
+        # Rows elsewhere may still name the documents; what is known of them is read again.
+        return self.database.forget_filters
+
+    @property
+    def _memory(self) -> FilterMemory | None:
+        """What is kept in memory of these rows, if there is any yet."""
+        return self.database.filters if self._table == STATUS_TABLE else None
 
     # --- as a key-value store ----------------------------------------------------------------------------------
 
@@ -75,11 +91,12 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
         if not data:
             return
         check_ids(data)
-        rows = [_values(key, record) for key, record in data.items()]
+        rows = [_Stored.of(key, record) for key, record in data.items()]
         statement = self._upsert_statement()
 
-        def write(connection: sqlite3.Connection) -> None:
-            connection.executemany(statement, rows)
+        def write(connection: sqlite3.Connection) -> AfterCommit | None:
+            connection.executemany(statement, [row.values for row in rows])
+            return documents_written(self._memory, [row.seen for row in rows])
 
         await self.database.write(write)
 
@@ -94,11 +111,11 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
         select = f"SELECT {_READ} FROM {self._table} WHERE key = ?"
         statement = self._upsert_statement()
 
-        def write(connection: sqlite3.Connection) -> None:
-            for key, fields in changes.items():
-                row = connection.execute(select, (key,)).fetchone()
-                if row is not None:
-                    connection.execute(statement, _values(key, {**_record(row), **fields}))
+        def write(connection: sqlite3.Connection) -> AfterCommit | None:
+            found = [(key, connection.execute(select, (key,)).fetchone()) for key in changes]
+            rows = [_Stored.of(key, {**_record(row), **changes[key]}) for key, row in found if row is not None]
+            connection.executemany(statement, [row.values for row in rows])
+            return documents_written(self._memory, [row.seen for row in rows])
 
         await self.database.write(write)
 
@@ -107,10 +124,11 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
         if not ids:
             return
         statement = f"DELETE FROM {self._table} WHERE key IN (SELECT value FROM json_each(?))"
-        wanted = (json_list(ids),)
+        deleted = list(ids)
 
-        def write(connection: sqlite3.Connection) -> None:
-            connection.execute(statement, wanted)
+        def write(connection: sqlite3.Connection) -> AfterCommit | None:
+            connection.execute(statement, (json_list(deleted),))
+            return documents_deleted(self._memory, deleted)
 
         await self.database.write(write)
 
@@ -154,6 +172,8 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
         page_size: int = 50,
         sort_field: str = "updated_at",
         sort_direction: str = "desc",
+        *,
+        metadata_filter: VectorQueryFilter | None = None,
     ) -> tuple[list[tuple[str, DocProcessingStatus]], int]:
         """Return one page and the total; no states at all match nothing."""
         if sort_field not in _SORT_COLUMNS:
@@ -166,17 +186,21 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
             raise InputError(f"page_size {page_size!r} must be 1 to {_MAX_PAGE_SIZE}")
         if status_filters is None and status_filter is not None:
             status_filters = [status_filter]
-        condition = ""
-        values: tuple[str, ...] = ()
+        condition = Condition("TRUE")
         if status_filters is not None:
-            condition, values = "WHERE status IN (SELECT value FROM json_each(?))", (_states(status_filters),)
+            condition &= Condition("status IN (SELECT value FROM json_each(?))", (_states(status_filters),))
+        if metadata_filter is not None:
+            compiler = SQLiteCompiler(schema.tags_table(self._table))
+            condition &= compiler.compile(document_predicate(metadata_filter))
         column, direction = _SORT_COLUMNS[sort_field], sort_direction.upper()
         statement = (
-            f"SELECT key, {_READ} FROM {self._table} {condition} "
+            f"SELECT key, {_READ} FROM {self._table} WHERE {condition.text} "
             f"ORDER BY {column} {direction}, key {direction} LIMIT ? OFFSET ?"
         )
-        documents = await self._documents(statement, (*values, page_size, (page - 1) * page_size), rows=1000)
-        total = await self._rows(f"SELECT count(*) FROM {self._table} {condition}", values)
+        values = (*condition.values, page_size, (page - 1) * page_size)
+        documents = await self._documents(statement, values, rows=1000)
+        count = f"SELECT count(*) FROM {self._table} WHERE {condition.text}"
+        total = await self._rows(count, condition.values, rows=1 if metadata_filter is None else 1000)
         return documents, int(total[0][0])
 
     async def get_doc_by_file_path(self, file_path: str) -> tuple[str, DocProcessingStatus] | None:
@@ -190,6 +214,59 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
         if not content_hash:
             return None
         return await self._first("content_hash = ? AND key IS NOT ?", (content_hash, exclude_doc_id))
+
+    # --- for filters -------------------------------------------------------------------------------------------------
+
+    async def get_facts(self, ids: Sequence[str]) -> dict[str, DocumentFacts]:
+        """Return what filters see of documents; for one without a row see ``missing_document_metadata``."""
+        wanted, table = list(ids), self._table
+        memory = self.database.filters_now()
+        documents = None if memory is None or self._memory is None else memory.documents
+        if documents is None:
+            return await self.database.read(lambda c: facts_of(c, table, wanted), rows=len(wanted))
+        known, revision = documents.facts(wanted), documents.revision
+        unknown = [doc_id for doc_id in wanted if doc_id not in known]
+        if unknown:
+            read = await self.database.read(lambda c: facts_of(c, table, unknown), rows=len(unknown))
+            documents.remember(revision, read)
+            known |= read
+        return known
+
+    async def all_facts(self, metadata_filter: VectorQueryFilter | None = None) -> dict[str, DocumentFacts]:
+        """Return what filters see of every processed document, or of those that a filter accepts; oldest first."""
+        if self._table != STATUS_TABLE:
+            return await super().all_facts(metadata_filter)
+        database, table = self.database, self._table
+        wanted = Selection(metadata_filter or VectorQueryFilter())
+        while True:
+            memory = await database.filtered(wanted)
+            with memory.lock:
+                documents, remembered = memory.documents, memory.all_facts
+                if documents is None or not memory.is_ready(wanted):
+                    continue
+                revision = documents.revision
+                if remembered is not None and remembered[0] == revision:
+                    facts = remembered[1]
+                    if metadata_filter is None:
+                        return dict(facts)
+                    accepted = documents.mask(metadata_filter)[documents.ordinals(facts)].tolist()
+                    return {doc_id: facts[doc_id] for doc_id, hit in zip(facts, accepted, strict=True) if hit}
+            read = await database.read(lambda c: processed_facts(c, table), rows=1000)
+            with memory.lock:
+                # Otherwise a document has changed meanwhile, and what was read may be older or newer than the index.
+                if memory.documents is documents and documents.revision == revision:
+                    memory.all_facts = (revision, read)
+
+    async def count_eligible(self, metadata_filter: VectorQueryFilter) -> int:
+        """Return how many processed documents a filter accepts."""
+        if self._table != STATUS_TABLE:
+            return await super().count_eligible(metadata_filter)
+        wanted = Selection(metadata_filter)
+        while True:
+            memory = await self.database.filtered(wanted)
+            with memory.lock:
+                if memory.documents is not None and memory.is_ready(wanted):
+                    return memory.documents.count(metadata_filter)
 
     async def _first(self, condition: str, values: tuple[Any, ...]) -> tuple[str, DocProcessingStatus] | None:
         statement = (
@@ -230,23 +307,32 @@ def _states(statuses: Sequence[DocStatus]) -> str:
     return json_list([DocStatus(status).value for status in statuses])
 
 
-def _values(key: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the values of all columns; what is no text, or an empty one, stays in the JSON as it is."""
-    fields = dict(record)
-    texts: list[str] = []
-    for name in _TEXT_COLUMNS:
-        value = fields.get(name)
-        if isinstance(value, str) and value:
-            del fields[name]
-            check_text(value, key)
-            texts.append(str(value))
-        else:
-            texts.append("")
-    metadata = fields.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
-    refused = key.startswith("dup-") or bool(metadata.get("is_duplicate"))
-    columns, _ = split(normal_form(metadata, doc_id=key))
-    return (key, *texts, int(refused), *columns, encode_json(fields, key))
+class _Stored(NamedTuple):
+    """A row as it is stored: the values of all columns, and what filters see of the document."""
+
+    values: tuple[Any, ...]
+    seen: tuple[str, DocumentFacts, bool]
+
+    @classmethod
+    def of(cls, key: str, record: Mapping[str, Any]) -> _Stored:
+        """Prepare a record; what is no text, or an empty one, stays in the JSON as it is."""
+        fields = dict(record)
+        texts: list[str] = []
+        for name in _TEXT_COLUMNS:
+            value = fields.get(name)
+            if isinstance(value, str) and value:
+                del fields[name]
+                check_text(value, key)
+                texts.append(str(value))
+            else:
+                texts.append("")
+        metadata = fields.get("metadata")
+        metadata = metadata if isinstance(metadata, dict) else {}
+        refused = key.startswith("dup-") or bool(metadata.get("is_duplicate"))
+        facts = document_facts(metadata)
+        columns, _ = split(facts_to_row(facts, doc_id=key))
+        processed = record.get("status") == DocStatus.PROCESSED
+        return cls((key, *texts, int(refused), *columns, encode_json(fields, key)), (key, facts, processed))
 
 
 def _record(columns: Sequence[Any]) -> Record:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lightrag.contracts.evidence import (
     BaseEvidenceStorage,
@@ -12,9 +13,11 @@ from lightrag.contracts.evidence import (
     EvidenceSource,
     ObjectKind,
 )
+from lightrag.exceptions import UnsupportedFilterError
 from lightrag.kg.sqlite import schema
 from lightrag.kg.sqlite.database import snapshot
 from lightrag.kg.sqlite.dictionary import text_ids, texts_of
+from lightrag.kg.sqlite.eligible_evidence import EligibleRows, visible_objects
 from lightrag.kg.sqlite.evidence_rows import (
     COLUMNS,
     KIND_CODES,
@@ -31,8 +34,15 @@ from lightrag.kg.sqlite.evidence_rows import (
     scan_entities,
     scan_relations,
 )
+from lightrag.kg.sqlite.filter_writes import evidence_deleted, evidence_moved, evidence_written
+from lightrag.kg.sqlite.selection import EVIDENCE_TABLE, STATUS_TABLE
 from lightrag.kg.sqlite.store import SQLiteStore
 from lightrag.kg.sqlite.texts import check_ids, check_text, int_list
+from lightrag.kg.sqlite.writer import AfterCommit
+
+if TYPE_CHECKING:
+    from lightrag.kg.sqlite.filter_memory import FilterMemory
+    from lightrag.query_filters import VectorQueryFilter
 
 # About how many rows an object has, to tell long reads from short ones.
 _ROWS_PER_OBJECT = 4
@@ -50,8 +60,18 @@ class SQLiteEvidenceStorage(SQLiteStore, BaseEvidenceStorage):
     def _tables(self) -> schema.Statements:
         return schema.evidence_tables(self._table)
 
-    def _delete_all(self, connection: sqlite3.Connection) -> None:
-        connection.execute(f"DELETE FROM {self._table}")
+    @property
+    def filters_by_documents(self) -> bool:
+        """Whether the status of the documents is kept in the same database."""
+        return self._table == EVIDENCE_TABLE and self._shares(STATUS_TABLE)
+
+    @property
+    def _memory(self) -> FilterMemory | None:
+        """What is kept in memory of these rows, if there is any yet."""
+        return self.database.filters if self._table == EVIDENCE_TABLE else None
+
+    def _delete_all(self, connection: sqlite3.Connection) -> AfterCommit | None:
+        return self._delete_rows(connection, "TRUE", ())
 
     # --- writing -----------------------------------------------------------------------------------------------
 
@@ -77,8 +97,11 @@ class SQLiteEvidenceStorage(SQLiteStore, BaseEvidenceStorage):
             f"ON CONFLICT (kind, object, chunk) DO UPDATE SET {updated}"
         )
 
-        def write(connection: sqlite3.Connection) -> None:
-            connection.executemany(statement, numbered(connection, added))
+        def write(connection: sqlite3.Connection) -> AfterCommit | None:
+            values = numbered(connection, added)
+            connection.executemany(statement, values)
+            places = [(row, number, chunk) for row, (_, number, chunk, *_) in zip(added, values, strict=True)]
+            return evidence_written(self._memory, connection, places)
 
         await self.database.write(write)
 
@@ -88,11 +111,9 @@ class SQLiteEvidenceStorage(SQLiteStore, BaseEvidenceStorage):
             return
         wanted = list(document_ids)
 
-        def write(connection: sqlite3.Connection) -> None:
+        def write(connection: sqlite3.Connection) -> AfterCommit | None:
             numbers = int_list(text_ids(connection, wanted).values())
-            connection.execute(
-                f"DELETE FROM {self._table} WHERE document IN (SELECT value FROM json_each(?))", (numbers,)
-            )
+            return self._delete_rows(connection, "document IN (SELECT value FROM json_each(?))", (numbers,))
 
         await self.database.write(write)
         self.database.left_holes()
@@ -103,14 +124,12 @@ class SQLiteEvidenceStorage(SQLiteStore, BaseEvidenceStorage):
             return
         tags = list(tenant_tags)
 
-        def write(connection: sqlite3.Connection) -> None:
+        def write(connection: sqlite3.Connection) -> AfterCommit | None:
             documents = int_list(text_ids(connection, [document_id]).values())
             tenants = [number for tag, number in text_ids(connection, tags).items() if tag]
-            connection.execute(
-                f"DELETE FROM {self._table} WHERE document IN (SELECT value FROM json_each(?)) "
-                "AND tenant IN (SELECT value FROM json_each(?))",
-                (documents, int_list([*tenants, 0] if "" in tags else tenants)),
-            )
+            condition = "document IN (SELECT value FROM json_each(?)) AND tenant IN (SELECT value FROM json_each(?))"
+            scopes = int_list([*tenants, 0] if "" in tags else tenants)
+            return self._delete_rows(connection, condition, (documents, scopes))
 
         await self.database.write(write)
         self.database.left_holes()
@@ -121,15 +140,20 @@ class SQLiteEvidenceStorage(SQLiteStore, BaseEvidenceStorage):
             return
         wanted = list(object_ids)
 
-        def write(connection: sqlite3.Connection) -> None:
+        def write(connection: sqlite3.Connection) -> AfterCommit | None:
             numbers = int_list(object_numbers(connection, kind, wanted).values())
-            connection.execute(
-                f"DELETE FROM {self._table} WHERE kind = ? AND object IN (SELECT value FROM json_each(?))",
-                (KIND_CODES[kind], numbers),
-            )
+            condition = f"kind = {KIND_CODES[kind]} AND object IN (SELECT value FROM json_each(?))"
+            return self._delete_rows(connection, condition, (numbers,))
 
         await self.database.write(write)
         self.database.left_holes()
+
+    def _delete_rows(
+        self, connection: sqlite3.Connection, condition: str, values: Sequence[object]
+    ) -> AfterCommit | None:
+        follow = evidence_deleted(self._memory, connection, condition, values)
+        connection.execute(f"DELETE FROM {self._table} WHERE {condition}", tuple(values))
+        return follow
 
     async def reassign(self, kind: ObjectKind, renames: Mapping[str, str]) -> None:
         """Move rows from old to new object ids, all renames at once, so that two objects can swap their rows.
@@ -144,12 +168,13 @@ class SQLiteEvidenceStorage(SQLiteStore, BaseEvidenceStorage):
             for new in moves.values():
                 check_relation_key(new)
 
-        def write(connection: sqlite3.Connection) -> None:
+        def write(connection: sqlite3.Connection) -> AfterCommit | None:
             olds = object_numbers(connection, kind, list(moves))
             news = intern_objects(connection, kind, [moves[old] for old in olds])
             move_rows(
                 connection, self._table, KIND_CODES[kind], [(number, news[moves[old]]) for old, number in olds.items()]
             )
+            return evidence_moved(self._memory, connection, kind, {**olds, **news})
 
         await self.database.write(write)
         self.database.left_holes()
@@ -212,6 +237,44 @@ class SQLiteEvidenceStorage(SQLiteStore, BaseEvidenceStorage):
             return {key: grouped[number] for key, number in numbers.items() if number in grouped}
 
         return await self.database.read(query, rows=_ROWS_PER_OBJECT * len(wanted))
+
+    async def eligible_objects(
+        self, kind: ObjectKind, object_ids: Sequence[str], metadata_filter: VectorQueryFilter
+    ) -> set[str]:
+        """Return those objects that have a row of a document which the filter accepts."""
+        self._check_filters()
+        return await visible_objects(self.database, kind, object_ids, metadata_filter)
+
+    async def eligible_of_objects(
+        self,
+        kind: ObjectKind,
+        object_ids: Sequence[str],
+        metadata_filter: VectorQueryFilter,
+        *,
+        newest: int | None = None,
+    ) -> dict[str, list[Evidence]]:
+        """As :meth:`of_objects`, of documents which the filter accepts; ``newest`` keeps the newest rows of each."""
+        self._check_filters()
+        rows = EligibleRows(kind, object_ids, metadata_filter, newest, of_newest=True)
+        return await rows.evidence(self.database)
+
+    async def eligible_sources(
+        self,
+        kind: ObjectKind,
+        object_ids: Sequence[str],
+        metadata_filter: VectorQueryFilter,
+        *,
+        limit: int | None = None,
+    ) -> dict[str, list[EvidenceSource]]:
+        """As :meth:`sources_of_objects`, only of documents which the filter accepts."""
+        self._check_filters()
+        return await EligibleRows(kind, object_ids, metadata_filter, limit, of_newest=False).sources(self.database)
+
+    def _check_filters(self) -> None:
+        if not self.filters_by_documents:
+            raise UnsupportedFilterError(
+                f"evidence {self.namespace!r} cannot be filtered: its database does not hold the status of documents"
+            )
 
     def _scope(
         self, connection: sqlite3.Connection, kind: ObjectKind, object_ids: list[str], documents: list[str] | None

@@ -239,18 +239,20 @@ def search(
         target: Normalised, shape ``(dimension,)``.
         count: How many rows are wanted; more come back only when several are equally similar to the last of them.
         floor: Least similarity, less the rounding of float32.
-        eligible: Only rows of the table with these ids.
+        eligible: Only the rows at these positions, none of them dead, ascending; ``None`` for all.
     """
     import numpy as np
 
     if count <= 0 or not state.used or not target.any():
         return []
-    scores = _scores(state, target, eligible)
+    scores = _scores(state, target) if eligible is None else _scores_of(state, target, eligible)
     border = floor
     if count < len(scores):
         border = max(floor, float(np.partition(scores, len(scores) - count)[len(scores) - count]))
     found = np.flatnonzero(scores >= border - _ROUNDING)
     found = found[scores[found] > _LEFT_OUT]
+    if eligible is not None:
+        found = eligible[found]
     similarities = exact_similarities(state, target, found)
     order = np.argsort(-similarities, kind="stable")
     order = order[similarities[order] >= floor - 1e-6]
@@ -263,19 +265,36 @@ def search(
 # Below every similarity; marks rows that are no candidates.
 _LEFT_OUT = -2.0
 
+# Share of the rows up to which the eligible ones are copied together and multiplied alone. Measured at 100,000 rows of
+# 384 numbers: a third of them take as long either way. So few rows at a time stay in the cache of the processor.
+_GATHERED_SHARE = 0.35
+_GATHERED_ROWS = 256
 
-def _scores(state: MatrixState, target: Vectors, eligible: Positions | None) -> Vectors:
-    import numpy as np
 
-    scores: Vectors
-    if eligible is None:
-        scores = state.vectors[: state.used] @ target
-    else:
-        scores = np.full(state.used, _LEFT_OUT, dtype=np.float32)
-        chosen = np.flatnonzero(np.isin(state.row_ids[: state.used], eligible))
-        scores[chosen] = state.vectors[chosen] @ target
+def _scores(state: MatrixState, target: Vectors) -> Vectors:
+    scores: Vectors = state.vectors[: state.used] @ target
     scores[state.dead] = _LEFT_OUT
     scores[state.zeros] = _LEFT_OUT
+    return scores
+
+
+def _scores_of(state: MatrixState, target: Vectors, eligible: Positions) -> Vectors:
+    """Return the similarities of some rows, in their order."""
+    import numpy as np
+
+    if len(eligible) > _GATHERED_SHARE * state.used:
+        every: Vectors = _scores(state, target)[eligible]
+        return every
+    scores: Vectors = np.empty(len(eligible), dtype=np.float32)
+    gathered = np.empty((_GATHERED_ROWS, len(target)), dtype=np.float32)
+    for start in range(0, len(eligible), _GATHERED_ROWS):
+        part = eligible[start : start + _GATHERED_ROWS]
+        rows = gathered[: len(part)]
+        # Clipping, which changes no valid position, spares a copy of the result.
+        np.take(state.vectors, part, axis=0, out=rows, mode="clip")
+        np.dot(rows, target, out=scores[start : start + len(part)])
+    if len(state.zeros):
+        scores[np.isin(eligible, state.zeros)] = _LEFT_OUT
     return scores
 
 

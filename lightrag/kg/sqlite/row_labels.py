@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lightrag.constants import VECTOR_ENTITIES, VECTOR_RELATIONSHIPS
 from lightrag.contracts.evidence import ObjectKind, relation_key
-from lightrag.contracts.vector import Row
 from lightrag.kg.growing import GrowingArray
 from lightrag.kg.masks import Mask
 from lightrag.kg.sqlite.bulk import Source, read_columns
@@ -35,67 +32,39 @@ _NUMBERED: Mapping[ObjectKind, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class VectorTable:
-    """A table of vectors.
+class RowLabels:
+    """Ordinals of documents or numbers of objects, by row. Not safe for threads by itself.
 
     Attributes:
-        name: Of the table.
-        kind: What a row stands for; ``None`` for a chunk, which stands for its document.
+        kind: What the rows stand for; ``None`` for documents.
     """
 
-    name: str
-    kind: ObjectKind | None
-
-    @classmethod
-    def of(cls, name: str, namespace: str) -> VectorTable:
-        """Return the table of a namespace."""
-        kinds = {VECTOR_ENTITIES: ObjectKind.ENTITY, VECTOR_RELATIONSHIPS: ObjectKind.RELATION}
-        return cls(name, kinds.get(namespace))
-
-    def key_of(self, row: Row) -> str:
-        """Return the document or object that a row names; ``""`` when it names none."""
-        if self.kind is None:
-            return str(row.get("full_doc_id") or "")
-        if self.kind is ObjectKind.ENTITY:
-            return str(row.get("graph_node_id") or row.get("entity_name") or "")
-        return relation_key(str(row.get("src_id") or ""), str(row.get("tgt_id") or ""))
-
-
-class RowLabels:
-    """Ordinals of documents or numbers of objects, by row. Not safe for threads by itself."""
-
-    def __init__(self) -> None:
+    def __init__(self, kind: ObjectKind | None) -> None:
         """Start without rows."""
+        self.kind = kind
         self._labels = GrowingArray(np.int32, _UNKNOWN)
         # Objects that have no number yet, because nothing but the vector is known of them.
         self._names: dict[int, str] = {}
         self._waiting: dict[str, set[int]] = {}
 
-    @classmethod
     def read_documents(
-        cls, connection: sqlite3.Connection, table: str, ordinals: Callable[[Sequence[str]], NDArray[np.int32]]
-    ) -> RowLabels:
-        """Read the documents of all chunks; ``ordinals`` numbers them."""
-        labels = cls()
+        self, connection: sqlite3.Connection, table: str, ordinals: Callable[[Sequence[str]], NDArray[np.int32]]
+    ) -> None:
+        """Read the documents of all rows; ``ordinals`` numbers them."""
         read = read_columns(connection, Source(table), numbers=["t.id"], texts=["t.full_doc_id"])
-        labels._labels.put(read.numbers[0], ordinals(read.texts[0]))  # noqa: SLF001 - of this very class
-        return labels
+        self._labels.put(read.numbers[0], ordinals(read.texts[0]))
 
-    @classmethod
-    def read_objects(cls, connection: sqlite3.Connection, table: VectorTable, kind: ObjectKind) -> RowLabels:
+    def read_objects(self, connection: sqlite3.Connection, table: str, kind: ObjectKind) -> None:
         """Read the objects of all rows."""
-        labels = cls()
         numbers = ["t.id", f"coalesce(o.id, {_UNKNOWN})"]
-        row_ids, objects = read_columns(connection, Source(table.name, joins=_NUMBERED[kind]), numbers=numbers).numbers
-        labels._labels.put(row_ids, objects)  # noqa: SLF001
-        if (objects == _UNKNOWN).any():
-            names = (_ENTITY, "''") if kind is ObjectKind.ENTITY else (_SOURCE, _TARGET)
-            statement = f"SELECT t.id, {', '.join(names)} FROM {table.name} AS t {_NUMBERED[kind]} WHERE o.id IS NULL"
-            for row_id, first, second in connection.execute(statement).fetchall():
-                name = first or "" if kind is ObjectKind.ENTITY else relation_key(first or "", second or "")
-                labels._wait(row_id, name)  # noqa: SLF001
-        return labels
+        row_ids, objects = read_columns(connection, Source(table, joins=_NUMBERED[kind]), numbers=numbers).numbers
+        self._labels.put(row_ids, objects)
+        if not (objects == _UNKNOWN).any():
+            return
+        names = (_ENTITY, "''") if kind is ObjectKind.ENTITY else (_SOURCE, _TARGET)
+        statement = f"SELECT t.id, {', '.join(names)} FROM {table} AS t {_NUMBERED[kind]} WHERE o.id IS NULL"
+        for row_id, first, second in connection.execute(statement).fetchall():
+            self._wait(row_id, first if kind is ObjectKind.ENTITY else relation_key(first or "", second or ""))
 
     def put_documents(self, row_ids: Sequence[int], ordinals: NDArray[np.int32]) -> None:
         """Label rows that were written."""
@@ -141,14 +110,11 @@ class RowPartitions:
         self._codes: dict[str, int] = {"": 0}
         self._rows = GrowingArray(np.int32)
 
-    @classmethod
-    def read(cls, connection: sqlite3.Connection, table: str) -> RowPartitions:
+    def read(self, connection: sqlite3.Connection, table: str) -> None:
         """Read the partitions of all rows."""
-        partitions = cls()
         source = Source(table, condition="t.tenant_tag <> ''")
         read = read_columns(connection, source, numbers=["t.id"], texts=["t.tenant_tag"])
-        partitions.put(read.numbers[0].tolist(), read.texts[0])
-        return partitions
+        self.put(read.numbers[0].tolist(), read.texts[0])
 
     def put(self, row_ids: Sequence[int], tags: Sequence[str]) -> None:
         """Note the partitions of rows that were written."""

@@ -62,12 +62,21 @@ class SQLiteStore(StorageNameSpace):
             await asyncio.to_thread(release, database)
             return
         self._database = database
+        database.tables.update(self._tables().keys())
 
     async def finalize(self) -> None:
         """Give the database back; the last store of a workspace folds the log into the file and closes it."""
         database, self._database = self._database, None
         if database is not None:
+            database.tables.subtract(self._tables().keys())
             await asyncio.to_thread(release, database)
+
+    def _shares(self, table: str) -> bool:
+        """Tell whether a store of the same database, opened in this process, keeps its rows in a table.
+
+        A table that no store has opened may be left over from other settings.
+        """
+        return self._database is not None and self._database.tables[table] > 0
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[None]:

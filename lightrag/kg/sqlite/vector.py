@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from lightrag.constants import VECTOR_ENTITIES, VECTOR_RELATIONSHIPS
 from lightrag.contracts.vector import BaseVectorStorage, Row
-from lightrag.exceptions import EmbeddingMismatchError, InputError
+from lightrag.exceptions import EmbeddingMismatchError, InputError, UnsupportedFilterError
 from lightrag.kg.sqlite import schema
 from lightrag.kg.sqlite.database import Database
-from lightrag.kg.sqlite.eligibility import eligible_rows
 from lightrag.kg.sqlite.filter_columns import COLUMN_LIST, COLUMN_NAMES, FILTER_NAMES, joined, split
+from lightrag.kg.sqlite.filter_writes import vectors_cleared, vectors_written
 from lightrag.kg.sqlite.matrix import Hit, MatrixState, VectorMatrix, exact_similarities, normalised, search
+from lightrag.kg.sqlite.selection import EVIDENCE_TABLE, STATUS_TABLE, Selection, VectorTable
 from lightrag.kg.sqlite.store import SQLiteStore
 from lightrag.kg.sqlite.texts import check_ids, check_text, decode_object, encode_json, int_list, json_list
 from lightrag.kg.sqlite.vector_space import VectorSpace
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lightrag.query_filters import VectorQueryFilter
+
+T = TypeVar("T")
 
 # Multiplications from which a search is worth the way to a thread and back.
 _THREAD_FROM = 4_000_000
@@ -42,11 +44,18 @@ _READ = f"key, created_at, content, meta, {COLUMN_LIST}"
 class SQLiteVectorDBStorage(SQLiteStore, BaseVectorStorage):
     """Embedded rows; the vectors of the namespace are loaded at the first search."""
 
-    supports_metadata_filters: bool = field(default=True, init=False)
+    @property
+    def filters_by_documents(self) -> bool:
+        """Whether the status of the documents, and for objects their evidence, is kept in the same database."""
+        return self._shares(STATUS_TABLE) and (self._rows_of.kind is None or self._shares(EVIDENCE_TABLE))
 
     @property
     def _table(self) -> str:
         return schema.table_name("vectors", self.namespace)
+
+    @property
+    def _rows_of(self) -> VectorTable:
+        return VectorTable.of(self._table, self.namespace)
 
     @property
     def _space(self) -> VectorSpace:
@@ -58,7 +67,13 @@ class SQLiteVectorDBStorage(SQLiteStore, BaseVectorStorage):
     def _delete_all(self, connection: sqlite3.Connection) -> AfterCommit:
         connection.execute(f"DELETE FROM {self._table}")
         self._space.remove(connection)
-        return self._matrix.clear
+        matrix, database = self._matrix, self.database
+
+        def follow() -> None:
+            matrix.clear()
+            vectors_cleared(database.filters, matrix.table)
+
+        return follow
 
     async def _check(self, database: Database) -> None:
         await database.read(lambda connection: self._space.check(connection, self._table, database.path))
@@ -83,8 +98,10 @@ class SQLiteVectorDBStorage(SQLiteStore, BaseVectorStorage):
         query_embedding: np.ndarray | Sequence[float] | None = None,
         *,
         metadata_filter: VectorQueryFilter | None = None,
+        tenant_tag: str | None = None,
     ) -> list[Row]:
         """Return the ``top_k`` most similar rows at or above the similarity floor, best first."""
+        selection = self._selection(metadata_filter, tenant_tag)
         state = await self._state()
         if query_embedding is None and state.live and top_k > 0:
             query_embedding = (await self.embedding_func([query], context="query"))[0]
@@ -92,33 +109,63 @@ class SQLiteVectorDBStorage(SQLiteStore, BaseVectorStorage):
             return []
         target = self._target(query_embedding)
         for _ in range(_ATTEMPTS):
-            rows, complete = await self._page(state, target, top_k, metadata_filter)
+            if selection is None:
+                hits = await self._run(state, len(target), search, state, target, top_k, self._floor)
+            else:
+                hits = await self._selected(selection, target, top_k)
+            rows, complete = await self._page(hits, top_k)
             if complete:
                 break
             state = await self._state()
         return rows
 
-    async def _page(
-        self, state: MatrixState, target: NDArray[np.float32], top_k: int, metadata_filter: VectorQueryFilter | None
-    ) -> tuple[list[Row], bool]:
-        """Return the rows found, and whether all of them were still there to be read."""
-        database, floor = self.database, self.cosine_better_than_threshold
-        eligible = None
-        if metadata_filter is not None:
-            summaries = self.namespace in (VECTOR_ENTITIES, VECTOR_RELATIONSHIPS)
-            eligible = await database.in_thread(
-                database.read_now,
-                lambda c: eligible_rows(c, self._table, metadata_filter, for_summaries=summaries),
+    @property
+    def _floor(self) -> float:
+        return self.cosine_better_than_threshold
+
+    def _selection(self, metadata_filter: VectorQueryFilter | None, tenant_tag: str | None) -> Selection | None:
+        """Return what a search is limited to, ``None`` when it is not."""
+        if metadata_filter is not None and not self.filters_by_documents:
+            raise UnsupportedFilterError(
+                f"vectors {self.namespace!r} cannot be filtered: their database does not hold the status of documents "
+                "and what they say"
             )
-        if state.used * len(target) > _THREAD_FROM:
-            hits = await database.in_thread(search, state, target, top_k, floor, eligible)
-        else:
-            hits = search(state, target, top_k, floor, eligible)
+        if metadata_filter is None and tenant_tag is None:
+            return None
+        return Selection(metadata_filter, tenant_tag, self._rows_of)
+
+    async def _selected(self, selection: Selection, target: NDArray[np.float32], top_k: int) -> list[Hit]:
+        """Search the rows of a selection."""
+        database, matrix, table = self.database, self._matrix, self._rows_of
+
+        def find() -> list[Hit] | None:
+            with database.lock:
+                state = matrix.state
+                if state is None or not memory.is_ready(selection):
+                    return None
+                eligible = memory.rows(selection, table, state)
+            return search(state, target, top_k, self._floor, eligible)
+
+        while True:
+            state = await self._state()
+            memory = await database.filtered(selection)
+            hits = await self._run(state, len(target), find)
+            if hits is not None:
+                return hits
+
+    async def _run(self, state: MatrixState, width: int, function: Callable[..., T], *arguments: object) -> T:
+        """Call a search, in a thread when it takes long."""
+        if state.used * width > _THREAD_FROM:
+            return await self.database.in_thread(function, *arguments)
+        return function(*arguments)
+
+    async def _page(self, hits: list[Hit], top_k: int) -> tuple[list[Row], bool]:
+        """Return the rows found, and whether all of them were still there to be read."""
         if not hits:
             return [], True
         if len(hits) > top_k:
             hits = await self._break_ties(hits, top_k)
-        rows = await database.read(lambda c: self._read_rows(c, hits), rows=len(hits))
+        rows = await self.database.read(lambda c: self._read_rows(c, hits), rows=len(hits))
         rows.sort(key=lambda row: (-row["distance"], row["id"]))
         return rows, len(rows) == len(hits)
 
@@ -189,7 +236,8 @@ class SQLiteVectorDBStorage(SQLiteStore, BaseVectorStorage):
         ]
         keys = json_list(list(data))
         space, statement, table, path = self._space, self._upsert_statement(), self._table, self.database.path
-        matrix = self._matrix
+        matrix, database, rows_of = self._matrix, self.database, self._rows_of
+        labels = [(self._key_of(row), str(row.get("tenant_tag") or "")) for row in data.values()]
 
         def write(connection: sqlite3.Connection) -> AfterCommit:
             space.check(connection, table, path)
@@ -199,9 +247,16 @@ class SQLiteVectorDBStorage(SQLiteStore, BaseVectorStorage):
                 f"SELECT t.id FROM json_each(?) AS j CROSS JOIN {table} AS t ON t.key = j.value ORDER BY j.key", (keys,)
             ).fetchall()
             row_ids = [row_id for (row_id,) in stored]
-            return lambda: matrix.put(row_ids, vectors)
+            follow_labels = vectors_written(database.filters, connection, rows_of, row_ids, labels)
 
-        await self.database.write(write)
+            def follow() -> None:
+                matrix.put(row_ids, vectors)
+                if follow_labels is not None:
+                    follow_labels()
+
+            return follow
+
+        await database.write(write)
 
     def _prepared(self, key: str, row: Row, now: int) -> tuple[Any, ...]:
         """Return the columns of a row without its vector; the content is the last."""
@@ -212,6 +267,12 @@ class SQLiteVectorDBStorage(SQLiteStore, BaseVectorStorage):
         columns, rest = split(row)
         meta = {name: value for name, value in rest.items() if name in self.meta_fields and name not in _NOT_META}
         return (key, now, *columns, encode_json(meta, key), content)
+
+    def _key_of(self, row: Row) -> str:
+        """Return the document or object that a row will name once it is stored."""
+        rows_of = self._rows_of
+        stored = row if rows_of.kind is None else {name: row[name] for name in self.meta_fields if name in row}
+        return rows_of.key_of(stored)
 
     async def _vectors(self, data: Mapping[str, Row]) -> NDArray[np.floating]:
         """Return the vectors of rows, shape ``(rows, dimension)``; those that rows do not bring are embedded."""

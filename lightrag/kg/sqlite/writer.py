@@ -33,7 +33,13 @@ _MAX_GROUP = 256
 
 
 class Memory(Protocol):
-    """What a database keeps in memory of its rows; all methods are called in the writer's thread."""
+    """What a database keeps in memory of its rows; all methods are called in the writer's thread.
+
+    Attributes:
+        lock: Held while memory follows a commit, so that others see all of it or nothing.
+    """
+
+    lock: threading.RLock
 
     def before_group(self, connection: sqlite3.Connection) -> None:
         """Look, inside a new transaction, whether another process has changed the file."""
@@ -178,12 +184,13 @@ class Writer:
         return outcomes
 
     def _committed(self, hooks: Sequence[AfterCommit]) -> None:
-        for hook in hooks:
-            _, failure = _attempt(hook)
-            if failure is not None:
-                # The rows are stored; only what memory knows of them is in doubt.
-                logger.warning("memory of %s could not follow a commit and is dropped", self.path, exc_info=failure)
-                self._memory.forget()
+        with self._memory.lock:
+            for hook in hooks:
+                _, failure = _attempt(hook)
+                if failure is not None:
+                    # The rows are stored; only what memory knows of them is in doubt.
+                    logger.warning("memory of %s could not follow a commit and is dropped", self.path, exc_info=failure)
+                    self._memory.forget()
         _, failure = _attempt(self._memory.after_group, self._connection)
         if failure is not None:
             logger.warning("version of %s could not be read; memory is dropped", self.path, exc_info=failure)

@@ -4,55 +4,29 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import pytest_asyncio
 
-from lightrag.exceptions import InputError, SchemaVersionError, StorageError, StorageFullError
+from lightrag.exceptions import (
+    EmbeddingMismatchError,
+    InputError,
+    SchemaVersionError,
+    StorageError,
+    StorageFullError,
+)
 from lightrag.kg.sqlite import connection as connection_module
 from lightrag.kg.sqlite import schema
 from lightrag.kg.sqlite.database import FILE_NAME, acquire, database_path, release
-from tests.conformance.families import DIMENSION, Workspace, family_named, text_vector
+from tests.conformance.families import DIMENSION, Workspace, embedding, family_named, text_vector
+from tests.kg.sqlite_impl.another_process import in_another_process
 
 ROOT = Path(__file__).resolve().parents[3]
 ONES = np.ones(DIMENSION, dtype=np.float32)
-
-
-@pytest_asyncio.fixture
-async def open_workspace(tmp_path: Path) -> AsyncIterator[Callable[..., Workspace]]:
-    made: list[Workspace] = []
-
-    def make(name: str = "") -> Workspace:
-        made.append(Workspace(family_named("sqlite"), tmp_path, name))
-        return made[-1]
-
-    yield make
-    for workspace in made:
-        await workspace.close()
-
-
-def in_another_process(code: str, folder: Path) -> str:
-    """Run code in a process of its own, in which ``folder`` and ``workspace`` are known, and return what it prints."""
-    script = f"""
-import asyncio
-from pathlib import Path
-import numpy as np
-from tests.conformance.families import DIMENSION, Workspace, family_named, text_vector
-folder = Path({str(folder)!r})
-workspace = Workspace(family_named("sqlite"), folder)
-ONES = np.ones(DIMENSION, dtype=np.float32)
-async def main():
-{chr(10).join("    " + line for line in code.strip().splitlines())}
-    await workspace.close()
-asyncio.run(main())
-"""
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
 
 
 # --- one file per workspace ----------------------------------------------------------------------------------------
@@ -79,9 +53,7 @@ def test_one_database_per_file_and_process(tmp_path: Path) -> None:
     release(again)
 
 
-async def test_closing_the_last_store_leaves_one_file(
-    open_workspace: Callable[..., Workspace], tmp_path: Path
-) -> None:
+async def test_closing_the_last_store_leaves_one_file(open_workspace: Callable[..., Workspace], tmp_path: Path) -> None:
     workspace = open_workspace()
     await (await workspace.kv()).upsert({"a": {"text": "x" * 10_000}})
     assert {path.name for path in tmp_path.iterdir()} > {FILE_NAME}
@@ -279,96 +251,16 @@ print([key for key, _ in await store.scan()])
     assert said.splitlines() == ["refused True", "['after', 'before']"]
 
 
-# --- other processes ---------------------------------------------------------------------------------------------------
-
-
-async def test_what_another_process_writes_is_found(open_workspace: Callable[..., Workspace], tmp_path: Path) -> None:
+async def test_two_models_that_meet_in_an_empty_namespace(open_workspace: Callable[..., Workspace]) -> None:
     workspace = open_workspace()
-    kv, vectors = await workspace.kv(), await workspace.vectors()
-    await vectors.upsert({"own": {"content": "own", "vector": ONES}})
-    assert len(await vectors.query("", 10, ONES)) == 1
-    in_another_process(
-        """
-await (await workspace.kv()).upsert({"a": {"n": 1}})
-vectors = await workspace.vectors()
-await vectors.upsert({"theirs": {"content": "theirs", "vector": ONES * 2}})
-print([row["id"] for row in await vectors.query("", 10, ONES)])
-""",
-        tmp_path,
-    )
-    assert await kv.get_by_id("a") is not None
-    assert [row["id"] for row in await vectors.query("", 10, ONES)] == ["own", "theirs"]
-    assert set(await vectors.similarities(["own", "theirs"], ONES)) == {"own", "theirs"}
-    in_another_process("""await (await workspace.vectors()).delete(["theirs", "own"])""", tmp_path)
-    # Our own write, before any search has looked: it must not hide theirs.
-    await vectors.upsert({"new": {"content": "new", "vector": ONES}})
-    assert [row["id"] for row in await vectors.query("", 10, ONES)] == ["new"]
+    first, second = await workspace.vectors(), await workspace.vectors(func=embedding(model="model-b"))
+    await first.upsert({"a": {"content": "a", "vector": ONES}})
+    with pytest.raises(EmbeddingMismatchError, match="model-b"):
+        await second.upsert({"b": {"content": "b", "vector": ONES}})
+    assert await first.scan_ids() == ["a"]
 
 
-async def test_our_own_writes_load_nothing_again(
-    open_workspace: Callable[..., Workspace], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    vectors = await open_workspace().vectors()
-    await vectors.upsert({"a": {"content": "a", "vector": ONES}})
-    await vectors.query("", 1, ONES)
-    matrix = vectors.database.matrix("vectors_chunks", DIMENSION)  # type: ignore[attr-defined]
-    loads: list[str] = []
-    monkeypatch.setattr(matrix, "load", lambda connection: loads.append("load"))
-    for number in range(20):
-        await vectors.upsert({f"n{number}": {"content": "a", "vector": ONES}})
-        assert len(await vectors.query("", 100, ONES)) == number + 2
-    assert loads == []
-
-
-async def test_two_processes_write_at_the_same_time(open_workspace: Callable[..., Workspace], tmp_path: Path) -> None:
-    kv = await open_workspace().kv()
-
-    async def ours() -> None:
-        for number in range(100):
-            await kv.upsert({f"ours-{number}": {}})
-
-    theirs = asyncio.to_thread(
-        in_another_process,
-        """
-store = await workspace.kv()
-for number in range(100):
-    await store.upsert({f"theirs-{number}": {}})
-""",
-        tmp_path,
-    )
-    await asyncio.gather(ours(), theirs)
-    assert len(await kv.scan(limit=1000)) == 200
-
-
-async def test_two_processes_create_the_file_at_the_same_time(tmp_path: Path) -> None:
-    code = 'await (await workspace.kv()).upsert({"NAME": {}})'
-    await asyncio.gather(
-        *(asyncio.to_thread(in_another_process, code.replace("NAME", f"n{n}"), tmp_path) for n in range(3))
-    )
-    said = in_another_process("print(len(await (await workspace.kv()).scan()))", tmp_path)
-    assert said == "3"
-
-
-async def test_a_file_locked_by_another_process_is_named(
-    open_workspace: Callable[..., Workspace], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connection_module, "BUSY_SECONDS", 0.2)
-    store = await open_workspace().kv()
-    await store.upsert({"a": {}})
-    holder = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
-    holder.execute("BEGIN IMMEDIATE")
-    results = await asyncio.gather(*(store.upsert({f"n{n}": {}}) for n in range(20)), return_exceptions=True)
-    assert all(isinstance(result, StorageError) for result in results)
-    assert "locked by another process" in str(results[0])
-    assert FILE_NAME in str(results[0])
-    assert await store.get_by_id("a") is not None
-    holder.execute("ROLLBACK")
-    holder.close()
-    await store.upsert({"b": {}})
-    assert [key for key, _ in await store.scan()] == ["a", "b"]
-
-
-# --- what it costs --------------------------------------------------------------------------------------------------------
+# --- what it costs ------------------------------------------------------------
 
 
 async def test_one_row_more_writes_little(open_workspace: Callable[..., Workspace], tmp_path: Path) -> None:
@@ -382,7 +274,7 @@ async def test_one_row_more_writes_little(open_workspace: Callable[..., Workspac
 
 
 async def test_rows_that_do_not_change_are_not_written(
-    open_workspace: Callable[..., Workspace], tmp_path: Path
+    open_workspace: Callable[..., Workspace], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace = open_workspace()
     kv, vectors, graph = await workspace.kv(), await workspace.vectors(), await workspace.graph()
@@ -398,8 +290,11 @@ async def test_rows_that_do_not_change_are_not_written(
     await write()
     log = tmp_path / f"{FILE_NAME}-wal"
     before = log.stat().st_size
+    row = await kv.get_by_id("n1")
+    monkeypatch.setattr(time, "time", lambda: 4_000_000_000.0)
     await write()
     assert log.stat().st_size - before < 10_000
+    assert await kv.get_by_id("n1") == row
 
 
 async def test_names_of_deleted_objects_do_not_stay_in_the_file(

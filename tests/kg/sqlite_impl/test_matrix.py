@@ -57,14 +57,25 @@ def test_equal_vectors_are_equally_similar_wherever_they_lie() -> None:
     assert len(set(found.tolist())) == 1
 
 
-def test_only_eligible_rows() -> None:
-    rows, target = random_rows(500), random_rows(1, seed=3)[0]
-    state = state_of(filled(rows))
-    eligible = np.array([4, 9, 250, 499, 10_000])
-    everything = [hit for hit in search(state, target, 500, -1.0) if hit.row_id in eligible]
-    assert search(state, target, 500, -1.0, eligible) == everything
+@pytest.mark.parametrize("share", [0.0, 0.002, 0.1, 0.3, 0.4, 0.9, 1.0])
+def test_only_eligible_rows(share: float) -> None:
+    rows, target = random_rows(1500), random_rows(1, seed=3)[0]
+    rows[::100] = 0
+    state = state_of(filled(rows, first=0))
+    eligible = np.flatnonzero(np.random.default_rng(5).random(1500) < share)
+    everything = [hit for hit in search(state, target, 1500, -1.0) if hit.row_id in eligible]
+    assert search(state, target, 1500, -1.0, eligible) == everything
     assert search(state, target, 2, -1.0, eligible) == everything[:2]
-    assert search(state, target, 5, -1.0, np.array([], dtype=np.int64)) == []
+    floor = everything[3].similarity if len(everything) > 3 else 0.0
+    assert search(state, target, 9, floor, eligible) == [hit for hit in everything if hit.similarity >= floor][:9]
+
+
+def test_equal_rows_are_all_found_among_the_eligible() -> None:
+    rows = np.repeat(random_rows(1), 40, axis=0)
+    state = state_of(filled(rows, first=0))
+    for eligible in (np.arange(3, 9), np.arange(2, 40)):
+        hits = search(state, rows[0], 2, -1.0, eligible)
+        assert [hit.row_id for hit in hits] == eligible.tolist()
 
 
 def test_replaced_and_removed_rows_are_left_out() -> None:
@@ -132,7 +143,9 @@ def test_zero_rows_match_nothing() -> None:
 @pytest.mark.parametrize("scale", [1e-45, 1e-30, 1.0, 1e30, 8e37])
 def test_normalising_at_any_scale(scale: float) -> None:
     direction = np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 0.0]])
-    given = (direction * scale).astype(np.float32) if scale > 1e-45 else np.array([[1e-45, 0, 0], [0, 0, 0]], np.float32)
+    given = (
+        (direction * scale).astype(np.float32) if scale > 1e-45 else np.array([[1e-45, 0, 0], [0, 0, 0]], np.float32)
+    )
     lengths = np.linalg.norm(normalised(given).astype(np.float64), axis=1)
     assert lengths.tolist() == pytest.approx([1.0, 0.0], abs=1e-6)
 

@@ -71,9 +71,7 @@ def test_a_write_that_fails_takes_back_nothing_but_itself(database: Database) ->
         raise ValueError("the writer's own")
 
     with Held(database) as held:
-        before, failing, again, after = (
-            database.submit(write) for write in (insert(1), half, insert(1), insert(2))
-        )
+        before, failing, again, after = (database.submit(write) for write in (insert(1), half, insert(1), insert(2)))
     before.result()
     after.result()
     with pytest.raises(ValueError, match="the writer's own"):
@@ -178,12 +176,10 @@ def test_a_full_disk_fails_only_what_does_not_fit(database: Database) -> None:
     limit_pages(database, 10)
     large = "x" * 100_000
     with Held(database):
-        small, too_large, another = (
-            database.submit(write) for write in (insert(1), insert(2, large), insert(3))
-        )
+        small, too_large, another = (database.submit(write) for write in (insert(1), insert(2, large), insert(3)))
     small.result()
     another.result()
-    with pytest.raises(StorageFullError, match="lightrag.sqlite"):
+    with pytest.raises(StorageFullError, match=r"lightrag\.sqlite"):
         too_large.result()
     assert numbers(database) == [1, 3]
     limit_pages(database, None)

@@ -1,0 +1,194 @@
+"""An engine as somebody with limited access sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from lightrag.contracts.query import QueryParam
+from lightrag.engine.documents import DocumentMethods
+from lightrag.engine.queries import QueryMethods
+from lightrag.exceptions import AccessDeniedError
+from lightrag.sync import SyncTwins
+
+if TYPE_CHECKING:
+    from lightrag.access import AccessPolicy
+    from lightrag.contracts.doc_status import DocProcessingStatus
+    from lightrag.contracts.graph import KnowledgeGraph
+    from lightrag.engine.base import EngineBase
+    from lightrag.ingest.delete import DeletionResult
+    from lightrag.ingest.scopes import ScopeRebuild
+    from lightrag.query.filtered_graph import FilteredGraph
+
+
+class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
+    """A view of an engine that shows only what an access policy allows, and changes only that.
+
+    Questions, previews, facets and the graph are answered from the allowed documents; a request that names what lies
+    outside is refused with ``AccessDeniedError``. Editing the graph is not offered: an entity belongs to everybody
+    whose documents speak of it.
+    """
+
+    def __init__(self, engine: EngineBase, access: AccessPolicy) -> None:
+        """Look at an engine, which stays the owner of its stores.
+
+        Args:
+            engine: The engine.
+            access: What may be seen.
+        """
+        self._engine = engine
+        self._access: AccessPolicy = access
+        self._state = engine._state  # noqa: SLF001 - a view shares the state of its engine
+
+    @property
+    def _context(self) -> Any:  # type: ignore[override]
+        return self._engine._context  # noqa: SLF001 - a view shares the stores of its engine
+
+    def restricted(self, required_tags: Iterable[str] = (), forbidden_tags: Iterable[str] = ()) -> RestrictedEngine:
+        """Return a view that is limited further.
+
+        Raises:
+            ScopeError: A scope tag cannot be used, or differs from that of this view.
+            FilterSyntaxError: A tag is malformed.
+        """
+        return RestrictedEngine(
+            self._engine,
+            self._access.of(
+                [*self._access.required_tags, *required_tags],
+                [*self._access.forbidden_tags, *forbidden_tags],
+                scope_prefixes=self._scope_prefixes(),
+            ),
+        )
+
+    def _scope_prefixes(self) -> Sequence[str]:
+        return self._engine._settings.scope_tag_prefixes  # noqa: SLF001 - as above
+
+    # --- documents ---------------------------------------------------------------------------------------------------
+
+    async def _enqueue(self, texts: Any, *, metadata: Any, **rest: Any) -> list[str]:
+        """Admit documents that carry what the policy requires; without metadata they get the required tags."""
+        from lightrag.query_filters import DocumentMetadata
+
+        if metadata is None:
+            metadata = {"tags": list(self._access.required_tags)}
+        self._access.require(DocumentMetadata.coerce(metadata).to_storage(), "(new)")
+        return await super()._enqueue(texts, metadata=metadata, **rest)
+
+    async def aget_docs_by_ids(self, ids: str | list[str]) -> dict[str, DocProcessingStatus]:
+        """Return the status rows of documents; those outside are left out like unknown ones."""
+        found = await super().aget_docs_by_ids(ids)
+        return {doc_id: row for doc_id, row in found.items() if self._access.allows(row.metadata, doc_id)}
+
+    async def aget_docs_by_track_id(self, track_id: str) -> dict[str, DocProcessingStatus]:
+        """Return the status rows that one call enqueued; those outside are left out."""
+        found = await super().aget_docs_by_track_id(track_id)
+        return {doc_id: row for doc_id, row in found.items() if self._access.allows(row.metadata, doc_id)}
+
+    async def get_processing_status(self) -> dict[str, int]:
+        """Return the number of documents inside in each state that has any."""
+        from lightrag.contracts.doc_status import DocStatus
+
+        rows = await self.context.stores.doc_status.get_docs_by_statuses(list(DocStatus))
+        counts: dict[str, int] = {}
+        for doc_id, row in rows.items():
+            if self._access.allows(row.metadata, doc_id):
+                counts[row.status.value] = counts.get(row.status.value, 0) + 1
+        return counts
+
+    async def adelete_by_doc_id(self, doc_id: str, delete_llm_cache: bool = False) -> DeletionResult:
+        """Delete a document inside; one outside is refused.
+
+        Raises:
+            AccessDeniedError: It lies outside.
+        """
+        await self._require_document(doc_id)
+        return await super().adelete_by_doc_id(doc_id, delete_llm_cache)
+
+    async def aupdate_document_metadata(self, doc_id: str, patch: Mapping[str, Any]) -> DocProcessingStatus:
+        """Change the metadata of a document that is inside and stays inside.
+
+        Raises:
+            AccessDeniedError: It lies outside, or would.
+        """
+        from lightrag.ingest.update_metadata import patched_metadata
+
+        row = await self._require_document(doc_id)
+        if row is not None:
+            self._access.require(patched_metadata(self.context, row.get("metadata") or {}, patch), doc_id)
+        return await super().aupdate_document_metadata(doc_id, patch)
+
+    async def _require_document(self, doc_id: str) -> dict[str, Any] | None:
+        row = await self.context.stores.doc_status.get_by_id(doc_id)
+        if row is not None:
+            self._access.require(row.get("metadata"), doc_id)
+        return row
+
+    async def aretry_failed_documents(self) -> int:
+        """Not offered: it would process documents of others.
+
+        Raises:
+            AccessDeniedError: Always.
+        """
+        return self._refuse("retrying all failed documents")
+
+    async def arebuild_scopes(self, progress: Any = None) -> ScopeRebuild:
+        """Not offered: it would change the graphs of others.
+
+        Raises:
+            AccessDeniedError: Always.
+        """
+        return self._refuse("rebuilding scopes")
+
+    def cancel_pipeline(self) -> bool:
+        """Not offered: it would stop the documents of others.
+
+        Raises:
+            AccessDeniedError: Always.
+        """
+        return self._refuse("cancelling the pipeline")
+
+    def pipeline_status(self) -> dict[str, Any]:
+        """Return whether the pipeline is busy; its log names documents of others and is left out."""
+        status = super().pipeline_status()
+        return {**status, "latest_message": "", "history_messages": [], "job_name": "-" if status["busy"] else ""}
+
+    @staticmethod
+    def _refuse(what: str) -> NoReturn:
+        raise AccessDeniedError(f"{what} is not allowed with limited access")
+
+    # --- graph -------------------------------------------------------------------------------------------------------
+
+    async def get_graph_labels(self) -> list[str]:
+        """Return the names of visible entities, sorted."""
+        view = self._view()
+        return await view.labels()
+
+    async def get_popular_labels(self, limit: int = 300) -> list[str]:
+        """Return names of visible entities, best connected first."""
+        return await self._view().popular_labels(limit)
+
+    async def search_labels(self, query: str, limit: int = 50) -> list[str]:
+        """Return names of visible entities that contain a text, best match first."""
+        return await self._view().search_labels(query, limit)
+
+    async def alist_scopes(self) -> dict[str, int]:
+        """Return the scope of the policy with its number of entities; none where the policy names none."""
+        from lightrag.graph.explore import scope_counts
+
+        counts = await scope_counts(self.context)
+        return {tag: count for tag, count in counts.items() if tag == self._access.scope}
+
+    async def get_knowledge_graph(
+        self, node_label: str, max_depth: int = 3, max_nodes: int | None = None, *, required_tags: Sequence[str] = ()
+    ) -> KnowledgeGraph:
+        """Return the visible part of the graph around an entity, or its best connected part with ``"*"``."""
+        param = QueryParam(required_tags=list(required_tags))
+        return await self.aget_filtered_graph(node_label, param, max_depth=max_depth, max_nodes=max_nodes)
+
+    def _view(self) -> FilteredGraph:
+        from lightrag.query.filtered_graph import FilteredGraph
+        from lightrag.query.plan import effective_scope
+        from lightrag.query_filters import VectorQueryFilter
+
+        scope = effective_scope(self.context.settings, QueryParam(), self._access)
+        return FilteredGraph(self.context, self._access.filter or VectorQueryFilter(), scope)

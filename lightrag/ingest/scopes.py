@@ -1,0 +1,110 @@
+"""Bring the scopes of a corpus in line with its tags and settings, from evidence, without extracting again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lightrag.context import EngineContext
+from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
+from lightrag.contracts.evidence import Evidence
+from lightrag.exceptions import PipelineBusyError
+from lightrag.graph.merge import merge_evidence
+from lightrag.graph.rebuild import with_changed_document
+from lightrag.ingest.persist import in_partitions, scope_tags_of
+from lightrag.ingest.state import PipelineState
+from lightrag.query_filters import document_facts
+
+# Documents whose new scopes are merged at once.
+_GROUP = 32
+
+
+@dataclass(frozen=True)
+class ScopeRebuild:
+    """Outcome of a rebuild.
+
+    Attributes:
+        documents: Processed documents that were looked at.
+        changed: Documents that joined or left a scope.
+    """
+
+    documents: int
+    changed: int
+
+
+async def rebuild_scopes(
+    context: EngineContext, state: PipelineState, progress: Callable[[int, int], None] | None = None
+) -> ScopeRebuild:
+    """Give every document the scopes that its tags name now, and take it out of all others.
+
+    With scopes switched off that removes every variant that came from documents; what people said by hand in a scope
+    stays. Every group of documents is one unit of work, so an interrupted run is continued by the next.
+
+    Args:
+        context: The workspace.
+        state: Its pipeline, which must be idle.
+        progress: Told how many documents are done, and of how many.
+
+    Raises:
+        PipelineBusyError: Documents are being processed.
+        ModelError: A description or vector could not be computed; groups before stay done.
+    """
+    if state.busy:
+        raise PipelineBusyError(f"the pipeline is busy ({state.job_name}); rebuild scopes when it is idle")
+    state.begin("rebuilding scopes")
+    state.destructive_busy = True
+    try:
+        return await _rebuild(context, progress)
+    finally:
+        state.end()
+
+
+async def _rebuild(context: EngineContext, progress: Callable[[int, int], None] | None) -> ScopeRebuild:
+    doc_status = context.stores.doc_status
+    total = (await doc_status.get_status_counts()).get(DocStatus.PROCESSED, 0)
+    done = changed = 0
+    after: tuple[str, str] | None = None
+    while page := await doc_status.get_docs_by_statuses_page([DocStatus.PROCESSED], limit=_GROUP, after=after):
+        changed += await _align(context, page)
+        done += len(page)
+        after = (page[-1][1].created_at, page[-1][0])
+        if progress is not None:
+            progress(done, total)
+    return ScopeRebuild(done, changed)
+
+
+async def _align(context: EngineContext, page: list[tuple[str, DocProcessingStatus]]) -> int:
+    """Bring a group of documents in line; return how many had to change."""
+    evidence = context.stores.evidence
+    rows_of: dict[str, list[Evidence]] = {doc_id: [] for doc_id, _ in page}
+    for row in await evidence.of_documents(list(rows_of)):
+        rows_of[row.document_id].append(row)
+    gained: list[Evidence] = []
+    changed: set[str] = set()
+    async with context.graph_lock:
+        for doc_id, status in page:
+            wanted = scope_tags_of(context, status.metadata)
+            present = {row.tenant_tag for row in rows_of[doc_id]} - {""}
+            missing = [tag for tag in wanted if tag not in present]
+            gained.extend(in_partitions([row for row in rows_of[doc_id] if not row.tenant_tag], missing))
+            lost = present - set(wanted)
+            if lost:
+                await _leave(context, doc_id, status, lost)
+            if missing or lost:
+                changed.add(doc_id)
+        if gained:
+            facts = {doc_id: document_facts(status.metadata) for doc_id, status in page}
+            change = await merge_evidence(context, gained, facts)
+            await context.cache.flush()
+            async with context.stores.unit_of_work():
+                await change.write(context.stores)
+                await context.stores.mark_corpus_changed()
+    return len(changed)
+
+
+async def _leave(context: EngineContext, doc_id: str, status: DocProcessingStatus, lost: set[str]) -> None:
+    change = await with_changed_document(context, doc_id, status.metadata, lost_tags=lost)
+    async with context.stores.unit_of_work():
+        await change.write(context.stores)
+        await context.stores.evidence.drop_of_document(doc_id, lost)
+        await context.stores.mark_corpus_changed()
