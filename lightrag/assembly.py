@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lightrag.constants import MIGRATION_ROW
 from lightrag.context import EngineContext
+from lightrag.exceptions import StorageError
 from lightrag.ingest.state import PipelineState
+from lightrag.ingest.take_over import take_over_outside_changes
+from lightrag.kg.files.detect import refuse_files_beside_sqlite
+from lightrag.parser.engines import ParserEngines
 from lightrag.runtime.calls import BoundedCalls
 from lightrag.runtime.llm_cache import LLMCache
 from lightrag.runtime.model_set import Embedder, ModelSet, TextModel
 from lightrag.runtime.tokens import TiktokenTokenizer
 from lightrag.settings import Settings
-from lightrag.stores import open_stores
+from lightrag.stores import Stores, open_stores
 
 if TYPE_CHECKING:
     from lightrag.engine.fields import EngineFields
@@ -22,13 +27,26 @@ async def assemble(engine: EngineFields, settings: Settings, state: PipelineStat
 
     Raises:
         InputError: A storage class is unknown, or a model's name has no tokenizer.
-        StorageError: A store cannot be opened.
+        StorageError: A store cannot be opened, or holds data that must be migrated first.
         EmbeddingMismatchError: The stored vectors come from another embedding model.
     """
+    refuse_files_beside_sqlite(settings.working_dir, settings.workspace, _storages(settings))
     models = build_models(engine, settings)
     # Vector stores embed rows that come without a vector through the same bounded calls as everything else.
     stores = open_stores(settings, models.embedder.func, vector_options=engine.vector_db_storage_cls_kwargs)
     await stores.initialize()
+    try:
+        return await _ready(engine, settings, state, models, stores)
+    except BaseException:
+        await stores.finalize()
+        raise
+
+
+async def _ready(
+    engine: EngineFields, settings: Settings, state: PipelineState, models: ModelSet, stores: Stores
+) -> EngineContext:
+    """Return the context of opened stores, after what another tool wrote into them was taken over."""
+    await _refuse_half_copied(stores)
     cache = LLMCache(
         stores.llm_response_cache,
         enabled=settings.enable_llm_cache,
@@ -40,6 +58,7 @@ async def assemble(engine: EngineFields, settings: Settings, state: PipelineStat
         models=models,
         cache=cache,
         graph_lock=state.graph_lock,
+        parsers=ParserEngines.from_settings(settings),
         addon=dict(engine.addon_params),
         chunking_func=engine.chunking_func,
     )

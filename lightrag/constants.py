@@ -43,3 +43,6 @@ VECTOR_CHUNKS = "chunks"
 GRAPH_CHUNK_ENTITY_RELATION = "chunk_entity_relation"
 DOC_STATUS = "doc_status"
 EVIDENCE = "evidence"
+
+# Row of the workspace state while the workspace is being copied from other storages.
+MIGRATION_ROW = "migration"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from lightrag.parser.engines import ParserEngines
 from lightrag.runtime.llm_cache import LLMCache
 from lightrag.runtime.model_set import ModelSet
 from lightrag.settings import Settings
@@ -24,8 +25,11 @@ class EngineContext:
         stores: Its stores.
         models: Its models.
         cache: Cache of model replies, kept in the stores.
-    `addon_params`` as the user gave them, with ``language`` and entity type guidance.
         graph_lock: Held while objects are read, merged and written; one graph writer per workspace.
+        parsers: Turn files into text; nothing is started before the first file.
+        addon: ``addon_params`` as the user gave them, with ``language`` and entity type guidance.
+        chunking_func: The user's own chunker ``(tokenizer, content, split_by_character, split_by_character_only,
+            overlap, size)``, plain or async, returning rows with ``content`` and ``tokens``.
     """
 
     settings: Settings
@@ -33,5 +37,6 @@ class EngineContext:
     models: ModelSet
     cache: LLMCache
     graph_lock: asyncio.Lock
+    parsers: ParserEngines
     addon: dict[str, Any] = field(default_factory=dict)
     chunking_func: Callable[..., Any] | None = None

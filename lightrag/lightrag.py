@@ -91,6 +91,7 @@ class LightRAG(EngineFields, DocumentMethods, QueryMethods, GraphMethods, SyncTw
         """Flush and close the stores. Idempotent."""
         context, self._context = self._context, None
         if context is not None:
+            await context.parsers.close()
             await context.models.shutdown()
             await context.cache.flush()
             await context.stores.finalize()

@@ -12,11 +12,18 @@ from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, Field, ValidationError, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import BaseSettings, DotEnvSettingsSource, EnvSettingsSource, NoDecode, SettingsConfigDict
 
 from lightrag.exceptions import InputError
 
 logger = logging.getLogger("lightrag.settings")
+
+_RETIRED = {
+    "ENTITY_TYPES": (
+        "name the types in a text for the model, by addon_params={'entity_types_guidance': ...} or "
+        "ENTITY_TYPE_PROMPT_FILE, and remove the variable"
+    )
+}
 
 
 def _env(*names: str) -> AliasChoices:
@@ -76,6 +83,7 @@ class QuerySettings(BaseSettings):
     )
     enable_content_headings: bool = Field(True, description="Show chunk headings in the context where known.")
     user_prompt_prefix: str = Field("", description="Put before every user prompt.")
+    user_prompt_prefix_file: str = Field("", description="File that holds the prefix, when none is given directly.")
     rerank_by_default: bool = Field(True, description="Default of QueryParam.enable_rerank.")
     min_rerank_score: float = Field(0.0, description="Reranked chunks below this score are dropped.")
 
@@ -108,6 +116,10 @@ class ExtractionSettings(BaseSettings):
     summary_context_size: int = Field(12000, ge=1, description="Tokens of fragments in one summary call.")
     summary_length_recommended: int = Field(600, ge=1, description="Tokens a summary should have.")
     summary_language: str = Field("English", description="Language of extracted texts and summaries.")
+    entity_type_prompt_file: str = Field(
+        "", description="File that tells which types of entities to look for, as text for the model."
+    )
+    prompt_dir: str = Field("", description="Folder of prompt files that are named without one.")
     max_graph_nodes: int = Field(1000, ge=1, description="Nodes a graph view returns at the most.")
     max_source_ids_per_entity: int = Field(200, ge=1, description="Chunk ids listed per entity.")
     max_source_ids_per_relation: int = Field(200, ge=1, description="Chunk ids listed per relation.")
@@ -213,6 +225,12 @@ class ModelSettings(BaseSettings):
         validation_alias=_env("default_embedding_timeout", "EMBEDDING_TIMEOUT"),
         description="Longest embedding call.",
     )
+    embedding_chunk_overlap_token_size: int = Field(
+        100, ge=0, description="Tokens that windows share when a text is too long for the embedding model."
+    )
+    llm_input_price: float = Field(0.0, ge=0, description="Price of a million prompt tokens; 0 when not known.")
+    llm_output_price: float = Field(0.0, ge=0, description="Price of a million tokens of replies; 0 when not known.")
+    embedding_price: float = Field(0.0, ge=0, description="Price of a million embedded tokens; 0 when not known.")
     rerank_model_max_async: int = Field(
         4,
         ge=1,
@@ -233,6 +251,16 @@ class PipelineSettings(BaseSettings):
     max_parallel_insert: int = Field(3, ge=1, description="Documents in extraction at a time.")
     queue_size_insert: int = Field(32, ge=1, description="Extracted documents that wait for one merge.")
     pipeline_scheduling_page_size: int = Field(500, ge=1, description="Document rows read at a time.")
+
+
+class UnusedSettings(BaseSettings):
+    """Known from the published package, without effect here; a value other than the default gives a warning."""
+
+    queue_size_parse: int = Field(20, ge=1, description="No effect: parsing waits in the order of documents.")
+    max_parallel_analyze: int = Field(5, ge=1, description="No effect: pictures are not analysed.")
+    queue_size_analyze: int = Field(100, ge=1, description="No effect: pictures are not analysed.")
+    vlm_process_enable: bool = Field(False, description="No effect: pictures are not analysed.")
+    pipeline_require_strict_storage_reads: bool = Field(False, description="No effect: reads are always strict.")
 
 
 class FilterSettings(BaseSettings):
@@ -275,6 +303,7 @@ class Settings(
     ParserSettings,
     ModelSettings,
     PipelineSettings,
+    UnusedSettings,
     FilterSettings,
 ):
     """All settings of the engine, typed and frozen."""
@@ -291,8 +320,10 @@ def load_settings(**overrides: Any) -> Settings:
         overrides: Values by field name; they win over the environment.
 
     Raises:
-        InputError: A value cannot be used; the message names the setting and what was allowed.
+        InputError: A value cannot be used, or a variable that nobody may rely on any more is set; the message names it
+            and says what was allowed.
     """
+    _refuse_retired_variables()
     try:
         settings = Settings(**overrides)
     except ValidationError as error:
@@ -302,6 +333,24 @@ def load_settings(**overrides: Any) -> Settings:
         )
         raise InputError(f"setting not usable: {problems}") from error
     return settings
+
+
+def _refuse_retired_variables() -> None:
+    """Refuse variables whose silent neglect would give another graph than their owner expects."""
+    given = {**DotEnvSettingsSource(Settings).env_vars, **EnvSettingsSource(Settings).env_vars}
+    # Names are compared in lower case, as the sources give them.
+    for name, instead in _RETIRED.items():
+        if given.get(name.lower()):
+            raise InputError(f"the environment sets {name}={given[name.lower()]!r}, which is not read: {instead}")
+
+
+def unused_settings(settings: Settings) -> dict[str, str]:
+    """Return the settings that were changed although they have no effect, with their descriptions."""
+    return {
+        name: field.description or ""
+        for name, field in UnusedSettings.model_fields.items()
+        if getattr(settings, name) != field.default
+    }
 
 
 @lru_cache(maxsize=1)

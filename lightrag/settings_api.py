@@ -77,6 +77,11 @@ class AccessSettings(BaseSettings):
     )
     login_max_failed_attempts: int = Field(5, ge=1, description="Failed logins of a user before a pause.")
     login_lockout_window_seconds: int = Field(300, ge=1, description="Length of that pause, seconds.")
+    access_policies: str = Field(
+        "",
+        validation_alias=AliasChoices("access_policies", "LIGHTRAG_ACCESS_POLICIES"),
+        description="File that says what each key or user may see and do, JSON or YAML; empty for none.",
+    )
     whitelist_paths: Annotated[list[str], NoDecode] = Field(
         ["/health"], description="Paths that need no credential, separated by commas; a last /* takes all below."
     )

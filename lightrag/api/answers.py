@@ -17,6 +17,7 @@ from lightrag.query_filters import has_active_filters
 if TYPE_CHECKING:
     from lightrag.api.metrics import Metrics
     from lightrag.contracts.query import QueryParam
+    from lightrag.engine.restricted import RestrictedEngine
     from lightrag.lightrag import LightRAG
 
 logger = logging.getLogger("lightrag.api")
@@ -25,7 +26,9 @@ Lines = AsyncGenerator[dict[str, Any], None]
 _END = object()
 
 
-async def ask(engine: LightRAG, metrics: Metrics, query: str, param: QueryParam, **options: Any) -> dict[str, Any]:
+async def ask(
+    engine: LightRAG | RestrictedEngine, metrics: Metrics, query: str, param: QueryParam, **options: Any
+) -> dict[str, Any]:
     """Ask the engine, and count the question.
 
     Args:
@@ -55,7 +58,7 @@ async def ask(engine: LightRAG, metrics: Metrics, query: str, param: QueryParam,
         )
 
 
-async def whole_answer(engine: LightRAG, metrics: Metrics, request: QueryRequest) -> QueryResponse:
+async def whole_answer(engine: LightRAG | RestrictedEngine, metrics: Metrics, request: QueryRequest) -> QueryResponse:
     """Return an answer as one object."""
     begin = time.perf_counter()
     result = await ask(engine, metrics, request.query, request.to_param())
@@ -83,7 +86,7 @@ def references_of(result: dict[str, Any], request: QueryRequest) -> list[Referen
     ]
 
 
-async def answer_lines(engine: LightRAG, metrics: Metrics, request: QueryRequest) -> Lines:
+async def answer_lines(engine: LightRAG | RestrictedEngine, metrics: Metrics, request: QueryRequest) -> Lines:
     """Yield an answer line by line: steps if wanted, references, pieces; or all in one line when it does not stream.
 
     An error of the request itself is raised before the first line; one of a model or store is a line of its own.
@@ -143,7 +146,7 @@ async def pieces_of(stream: AsyncIterator[str]) -> AsyncGenerator[str | ApiError
 
 
 async def _with_progress(
-    engine: LightRAG, metrics: Metrics, query: str, param: QueryParam, result: dict[str, Any]
+    engine: LightRAG | RestrictedEngine, metrics: Metrics, query: str, param: QueryParam, result: dict[str, Any]
 ) -> AsyncGenerator[str, None]:
     """Yield the steps of a query as they begin; what it returns is put into ``result``."""
     steps: asyncio.Queue[Any] = asyncio.Queue()

@@ -20,6 +20,7 @@ from fastapi import Request
 from lightrag.api.accounts import Accounts, LoginLimiter
 from lightrag.api.errors import ApiError
 from lightrag.api.middleware import route_path
+from lightrag.api.policies import Policy, load_policies, matches_path
 from lightrag.api.tokens import Tokens
 from lightrag.exceptions import InputError
 from lightrag.settings_api import ApiSettings
@@ -29,6 +30,8 @@ logger = logging.getLogger("lightrag.api")
 LEAST_SECRET_CHARACTERS = 16
 # Pages poll these; a renewal there would keep an abandoned page logged in for ever.
 POLLED_PATHS = frozenset({"/health", "/documents/paginated", "/documents/pipeline_status"})
+# They tell nothing of documents.
+_HARMLESS_PATHS = frozenset({"/health", "/auth-status", "/login"})
 _CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 
@@ -39,10 +42,12 @@ class Caller:
     Attributes:
         kind: How it was allowed: an open server or path, the API key, a login.
         name: The user's name; ``""`` without a login.
+        policy: What they may see and do; ``None`` for everything.
     """
 
     kind: Literal["open", "key", "user"]
     name: str = ""
+    policy: Policy | None = None
 
 
 class Access:
@@ -55,18 +60,19 @@ class Access:
             settings: Key, accounts, tokens and open paths.
 
         Raises:
-            InputError: Accounts are malformed.
+            InputError: Accounts or access policies are malformed.
         """
         self.accounts = Accounts(settings.auth_accounts)
         self.tokens = Tokens(settings)
         self.limiter = LoginLimiter(settings.login_max_failed_attempts, settings.login_lockout_window_seconds)
         self._key = sha256(settings.lightrag_api_key.encode()).digest() if settings.lightrag_api_key else None
         self._open_paths = settings.whitelist_paths
+        self.policies = load_policies(settings.access_policies)
 
     @property
     def is_open(self) -> bool:
-        """Whether nothing is configured, and everybody may do everything."""
-        return not self.accounts and self._key is None
+        """Whether no credential is configured, so that nobody can show one."""
+        return not self.accounts and self._key is None and not (self.policies and self.policies.keys)
 
     @property
     def mode(self) -> Literal["enabled", "disabled"]:
@@ -83,25 +89,38 @@ class Access:
         Raises:
             ApiError: 401 or 403; the message says what is missing or wrong.
         """
+        path = route_path(request.scope)
         caller = self.identify(request)
-        if caller is not None:
-            return caller
-        if self.is_open or (heed_open_paths and self._is_open_path(route_path(request.scope))):
+        if caller is None and (self.is_open or (heed_open_paths and matches_path(path, self._open_paths))):
+            caller = self._stranger(path)
+        if caller is None:
+            raise self._refusal(request)
+        if caller.policy is not None:
+            caller.policy.check(request.method, path)
+        return caller
+
+    def _stranger(self, path: str) -> Caller | None:
+        """Return who has no credential where none is asked for; with policies that is nobody but for the default."""
+        if self.policies is None or path in _HARMLESS_PATHS:
             return Caller("open")
-        raise self._refusal(request)
+        return Caller("open", policy=self.policies.default) if self.policies.default is not None else None
 
     def identify(self, request: Request) -> Caller | None:
         """Return who sends a request, by its credentials alone; ``None`` without a valid one."""
         bearer = _bearer(request)
-        if self._is_key(request.headers.get("x-api-key", "")) or self._is_key(bearer):
-            return Caller("key")
+        for given in (request.headers.get("x-api-key", ""), bearer):
+            if self._is_key(given):
+                return Caller("key")
+            policy = self._policy_of_key(given)
+            if policy is not None:
+                return Caller("key", policy=policy)
         claims = self.tokens.read(bearer) if bearer else None
         # A guest's token comes from the time before accounts or a key were configured.
         if claims is None or claims.role != "user" or claims.user not in self.accounts:
             return None
         if route_path(request.scope) not in POLLED_PATHS:
             request.state.new_token = self.tokens.renewal(claims)
-        return Caller("user", claims.user)
+        return Caller("user", claims.user, self.policies.of_user(claims.user) if self.policies else None)
 
     def _refusal(self, request: Request) -> ApiError:
         if request.headers.get("x-api-key"):
@@ -117,14 +136,10 @@ class Access:
             return False
         return hmac.compare_digest(self._key, sha256(given.encode("utf-8", "surrogatepass")).digest())
 
-    def _is_open_path(self, path: str) -> bool:
-        for pattern in self._open_paths:
-            if pattern.endswith("/*"):
-                if path == pattern[:-2] or path.startswith(pattern[:-1]):
-                    return True
-            elif path == pattern:
-                return True
-        return False
+    def _policy_of_key(self, given: str) -> Policy | None:
+        if self.policies is None or not given:
+            return None
+        return self.policies.keys.get(sha256(given.encode("utf-8", "surrogatepass")).digest())
 
 
 def _bearer(request: Request) -> str:
@@ -139,6 +154,11 @@ def check_safety(settings: ApiSettings, access: Access) -> None:
         InputError: Accounts on a public address without a usable secret.
     """
     public = not is_loopback(settings.host)
+    if access.policies is not None and access.is_open and access.policies.default is None:
+        raise InputError(
+            "LIGHTRAG_ACCESS_POLICIES is set, but there is neither a key nor an account nor a default policy: "
+            "nobody could use the server"
+        )
     if access.accounts and len(settings.token_secret) < LEAST_SECRET_CHARACTERS:
         if public:
             raise InputError(

@@ -14,7 +14,9 @@ from lightrag.query.plan import effective_filter
 from lightrag.query_filters import document_matches_filter
 
 if TYPE_CHECKING:
+    from lightrag.access import AccessPolicy
     from lightrag.api.files import InputFolder
+    from lightrag.engine.restricted import RestrictedEngine
     from lightrag.lightrag import LightRAG
 
 logger = logging.getLogger("lightrag.api")
@@ -22,14 +24,32 @@ logger = logging.getLogger("lightrag.api")
 Listed = tuple[list[tuple[str, DocProcessingStatus]], int]
 
 
-async def list_documents(engine: LightRAG, request: PaginatedRequest) -> Listed:
+async def status_counts(engine: LightRAG | RestrictedEngine) -> dict[str, int]:
+    """Return the number of documents of every state, zeros included, and of ``all``."""
+    counts = await engine.get_processing_status()
+    full = {state.value: counts.get(state.value, 0) for state in DocStatus}
+    return {**full, "all": sum(full.values())}
+
+
+async def list_documents(
+    engine: LightRAG | RestrictedEngine, request: PaginatedRequest, access: AccessPolicy | None = None
+) -> Listed:
     """Return a page of documents, and how many there are on all pages.
 
     Without a filter the store does all of it. With one every row is read, as the number of pages depends on each.
+
+    Args:
+        engine: The engine.
+        request: Which documents.
+        access: What the caller may see.
+
+    Raises:
+        AccessDeniedError: The request asks for what the caller may not see.
     """
-    limit = effective_filter(engine.context.settings, request.filter_param())
+    limit = effective_filter(engine.context.settings, request.filter_param(), access)
+    doc_status = engine.context.stores.doc_status
     if limit is None:
-        found: Listed = await engine.doc_status.get_docs_paginated(
+        found: Listed = await doc_status.get_docs_paginated(
             status_filter=request.status_filter,
             status_filters=request.status_filters,
             page=request.page,
@@ -39,7 +59,7 @@ async def list_documents(engine: LightRAG, request: PaginatedRequest) -> Listed:
         )
         return found
     single = [request.status_filter] if request.status_filter else list(DocStatus)
-    rows = await engine.doc_status.get_docs_by_statuses(request.status_filters or single)
+    rows = await doc_status.get_docs_by_statuses(request.status_filters or single)
     matching = [item for item in rows.items() if document_matches_filter(item[1].metadata, limit, doc_id=item[0])]
 
     def place(item: tuple[str, DocProcessingStatus]) -> tuple[str, str]:
@@ -51,7 +71,7 @@ async def list_documents(engine: LightRAG, request: PaginatedRequest) -> Listed:
 
 
 async def delete_documents(
-    engine: LightRAG, inputs: InputFolder, doc_ids: Sequence[str], request: DeleteDocumentsRequest
+    engine: LightRAG | RestrictedEngine, inputs: InputFolder, doc_ids: Sequence[str], request: DeleteDocumentsRequest
 ) -> None:
     """Delete documents one after another; one that cannot be deleted does not keep the others."""
     for doc_id in doc_ids:

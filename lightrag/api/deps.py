@@ -12,12 +12,13 @@ from fastapi.security import APIKeyHeader, HTTPBearer
 
 from lightrag.api.auth import Access, Caller
 from lightrag.api.background import Background
+from lightrag.api.errors import ApiError
 from lightrag.api.files import InputFolder
 from lightrag.api.intake import Intake
 from lightrag.api.metrics import Metrics
 from lightrag.api.scan import Scans
 from lightrag.api.state import ServerState
-from lightrag.ingest.state import PipelineState, pipeline_state
+from lightrag.engine.restricted import RestrictedEngine
 from lightrag.lightrag import LightRAG
 from lightrag.settings_api import ApiSettings
 
@@ -51,7 +52,16 @@ async def verified(request: Request, state: State, _key: _KeyHeader, _token: _To
     return state.access.decide(request, heed_open_paths=False)
 
 
-async def _engine(state: State) -> LightRAG:
+CallerDep = Annotated[Caller, Depends(authenticated)]
+
+
+async def _engine(state: State, caller: CallerDep) -> LightRAG | RestrictedEngine:
+    return state.engine_for(caller)
+
+
+async def _whole_engine(state: State, caller: CallerDep) -> LightRAG:
+    if caller.policy is not None and caller.policy.limits_documents:
+        raise ApiError(403, "this concerns the documents of all, and your access is limited to some", "access_denied")
     return state.engine
 
 
@@ -71,16 +81,13 @@ async def _inputs(state: State) -> InputFolder:
     return state.inputs
 
 
-async def _intake(state: State) -> Intake:
-    return state.intake
+async def _intake(state: State, caller: CallerDep) -> Intake:
+    engine = state.engine_for(caller)
+    return state.intake if isinstance(engine, LightRAG) else state.intake.seen_by(engine, caller.policy)
 
 
 async def _scans(state: State) -> Scans:
     return state.scans
-
-
-async def _pipeline(state: State) -> PipelineState:
-    return pipeline_state(state.engine.working_dir, state.engine.workspace)
 
 
 async def _metrics(state: State) -> Metrics:
@@ -89,12 +96,14 @@ async def _metrics(state: State) -> Metrics:
 
 Authenticated = Depends(authenticated)
 Verified = Annotated[Caller, Depends(verified)]
-EngineDep = Annotated[LightRAG, Depends(_engine)]
+# The engine as the caller may see it; and the whole one, which only those without limits on documents get.
+EngineDep = Annotated[LightRAG | RestrictedEngine, Depends(_engine)]
+WholeEngineDep = Annotated[LightRAG, Depends(_whole_engine)]
+WholeCorpus = Depends(_whole_engine)
 SettingsDep = Annotated[ApiSettings, Depends(_settings)]
 AccessDep = Annotated[Access, Depends(_access)]
 BackgroundDep = Annotated[Background, Depends(_background)]
 InputsDep = Annotated[InputFolder, Depends(_inputs)]
 IntakeDep = Annotated[Intake, Depends(_intake)]
-PipelineDep = Annotated[PipelineState, Depends(_pipeline)]
 ScansDep = Annotated[Scans, Depends(_scans)]
 MetricsDep = Annotated[Metrics, Depends(_metrics)]

@@ -35,6 +35,7 @@ ERRORS: dict[type[Exception], tuple[int, str]] = {
     exceptions.ModelError: (502, "model_error"),
     exceptions.PipelineBusyError: (409, "pipeline_busy"),
     exceptions.PipelineCancelledError: (409, "pipeline_cancelled"),
+    exceptions.AccessDeniedError: (403, "access_denied"),
     exceptions.NotFoundError: (404, "not_found"),
     exceptions.DuplicateError: (409, "duplicate"),
     exceptions.MissingDependencyError: (501, "missing_dependency"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -20,6 +21,8 @@ from lightrag.query_filters import DocumentMetadata
 if TYPE_CHECKING:
     from lightrag.api.background import Background
     from lightrag.api.metrics import Metrics
+    from lightrag.api.policies import Policy
+    from lightrag.engine.restricted import RestrictedEngine
     from lightrag.lightrag import LightRAG
     from lightrag.settings_api import ApiSettings
 
@@ -80,6 +83,13 @@ class FileOutcome:
         return str(self.error.detail if isinstance(self.error, ApiError) else self.error)
 
 
+@dataclass
+class _Count:
+    """What all ways in share."""
+
+    storing: int = 0
+
+
 class Intake:
     """Stores documents and lets them be processed."""
 
@@ -95,12 +105,25 @@ class Intake:
             background: Processes them.
             metrics: Counts them.
         """
-        self._engine = engine
+        self._engine: LightRAG | RestrictedEngine = engine
+        self._whole_engine = engine
+        self._policy: Policy | None = None
         self._settings = settings
         self._inputs = inputs
         self._background = background
         self._metrics = metrics
-        self.storing = 0
+        self._count = _Count()
+
+    @property
+    def storing(self) -> int:
+        """Documents that are being stored now."""
+        return self._count.storing
+
+    def seen_by(self, engine: RestrictedEngine, policy: Policy | None) -> Intake:
+        """Return the way in for somebody whose access is limited; limits of the whole are shared."""
+        own = copy(self)
+        own._engine, own._policy = engine, policy  # noqa: SLF001 - a copy of its own class
+        return own
 
     @asynccontextmanager
     async def admission(self, count: int = 1) -> AsyncIterator[None]:
@@ -113,11 +136,11 @@ class Intake:
             ApiError: Too many documents wait (429).
             PipelineBusyError: Documents are being deleted.
         """
-        if self._engine.pipeline_status()["destructive_busy"]:
+        if self._whole_engine.pipeline_status()["destructive_busy"]:
             raise PipelineBusyError("documents are being deleted; try again when that has ended")
         most = self._settings.max_pending_documents
         if most:
-            counts = await self._engine.get_processing_status()
+            counts = await self._whole_engine.get_processing_status()
             waiting = sum(counts.get(state.value, 0) for state in WAITING_STATES) + self.storing
             if waiting + count > most:
                 raise ApiError(
@@ -126,11 +149,11 @@ class Intake:
                     "queue_full",
                     {"Retry-After": str(RETRY_AFTER_SECONDS)},
                 )
-        self.storing += count
+        self._count.storing += count
         try:
             yield
         finally:
-            self.storing -= count
+            self._count.storing -= count
 
     async def add_texts(self, texts: Texts) -> str:
         """Store texts.
@@ -157,7 +180,7 @@ class Intake:
                 file_paths=paths,
                 track_id=track_id,
                 chunk_options=texts.chunking,
-                document_metadata=texts.metadata,
+                document_metadata=self._described(texts.metadata),
             )
         if admitted is None:
             raise DuplicateError(
@@ -211,7 +234,7 @@ class Intake:
         Returns:
             The track id, ``None`` when the document was refused as a repetition.
         """
-        described = metadata or DocumentMetadata()
+        described = self._described(metadata) or DocumentMetadata()
         if described.source_path is None:
             described = described.model_copy(update={"source_path": normalize_source_path(name)})
         return await self._engine.apipeline_enqueue_documents(
@@ -222,9 +245,18 @@ class Intake:
             document_metadata=described,
         )
 
+    def _described(self, metadata: DocumentMetadata | None) -> DocumentMetadata | None:
+        """Give a document of somebody with limited access the tags without which they could not see it."""
+        if self._policy is None or (metadata is not None and metadata.tags):
+            return metadata
+        return (metadata or DocumentMetadata()).model_copy(update={"tags": list(self._policy.required_tags)})
+
     async def _refuse_known(self, path: str) -> None:
-        found = await self._engine.doc_status.get_doc_by_file_path(path)
+        found = await self._whole_engine.doc_status.get_doc_by_file_path(path)
         if found is not None:
+            if self._policy is not None:
+                # It may be a document that does not exist for the caller.
+                raise DuplicateError(f"the name {path!r} is taken; send another one")
             raise DuplicateError(
                 f"a document {path!r} is already stored as {found[0]!r} (status {found[1].status.value}); "
                 "delete it first, or send another name"

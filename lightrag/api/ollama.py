@@ -22,6 +22,7 @@ from lightrag.runtime.tokens import count_tokens
 
 if TYPE_CHECKING:
     from lightrag.api.metrics import Metrics
+    from lightrag.engine.restricted import RestrictedEngine
     from lightrag.lightrag import LightRAG
     from lightrag.settings_api import ApiSettings
 
@@ -155,7 +156,7 @@ class _Clock:
         self.first = self.first or time.perf_counter_ns()
         self.text.append(piece)
 
-    def figures(self, engine: LightRAG, query: str) -> dict[str, int]:
+    def figures(self, engine: LightRAG | RestrictedEngine, query: str) -> dict[str, int]:
         now = time.perf_counter_ns()
         first = self.first or now
         tokenizer = engine.context.models.tokenizer
@@ -169,7 +170,9 @@ class _Clock:
         }
 
 
-async def whole_reply(engine: LightRAG, metrics: Metrics, question: OllamaQuestion) -> dict[str, Any]:
+async def whole_reply(
+    engine: LightRAG | RestrictedEngine, metrics: Metrics, question: OllamaQuestion
+) -> dict[str, Any]:
     """Return an answer as one object."""
     clock = _Clock()
     result = await _ask(engine, metrics, question)
@@ -178,7 +181,7 @@ async def whole_reply(engine: LightRAG, metrics: Metrics, question: OllamaQuesti
     return _object(question, text, done=True) | clock.figures(engine, question.query)
 
 
-async def reply_lines(engine: LightRAG, metrics: Metrics, question: OllamaQuestion) -> Lines:
+async def reply_lines(engine: LightRAG | RestrictedEngine, metrics: Metrics, question: OllamaQuestion) -> Lines:
     """Yield an answer piece by piece, and the figures at the end."""
     clock = _Clock()
     result = await _ask(engine, metrics, question)
@@ -191,7 +194,7 @@ async def reply_lines(engine: LightRAG, metrics: Metrics, question: OllamaQuesti
     yield _object(question, "", done=True) | clock.figures(engine, question.query)
 
 
-async def _ask(engine: LightRAG, metrics: Metrics, question: OllamaQuestion) -> dict[str, Any]:
+async def _ask(engine: LightRAG | RestrictedEngine, metrics: Metrics, question: OllamaQuestion) -> dict[str, Any]:
     return await ask(engine, metrics, question.query, question.param, system_prompt=question.system_prompt)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lightrag.api.auth import Access
+from lightrag.api.auth import Access, Caller
 from lightrag.api.background import Background
 from lightrag.api.files import InputFolder
 from lightrag.api.intake import Intake
@@ -15,6 +15,7 @@ from lightrag.api.scan import Scans
 from lightrag.settings_api import ApiSettings
 
 if TYPE_CHECKING:
+    from lightrag.engine.restricted import RestrictedEngine
     from lightrag.lightrag import LightRAG
 
 
@@ -45,6 +46,18 @@ class ServerState:
     web_ui: Path | None = None
 
     def __post_init__(self) -> None:
+        policies = self.access.policies
+        self._views = {
+            policy: self.engine.restricted(policy.required_tags, policy.forbidden_tags)
+            for policy in (policies.all() if policies else ())
+            if policy.limits_documents
+        }
         self.background = Background(self.engine, self.inputs)
         self.intake = Intake(self.engine, self.settings, self.inputs, self.background, self.metrics)
         self.scans = Scans(self.engine, self.inputs, self.background, self.metrics)
+
+    def engine_for(self, caller: Caller) -> LightRAG | RestrictedEngine:
+        """Return the engine as somebody may see it."""
+        if caller.policy is None or not caller.policy.limits_documents:
+            return self.engine
+        return self._views[caller.policy]

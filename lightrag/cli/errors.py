@@ -25,6 +25,7 @@ class ServerError(LightRAGError):
     Attributes:
         status: HTTP status; 0 when there was no answer.
         code: Short name of the kind of error, as the server gives it.
+        retry_after: When to try again, seconds from now.
     """
 
     def __init__(self, message: str, status: int = 0, code: str = "") -> None:
@@ -38,6 +39,7 @@ class ServerError(LightRAGError):
         super().__init__(message)
         self.status = status
         self.code = code
+        self.retry_after = 5.0
 
 
 class Interrupted(LightRAGError):

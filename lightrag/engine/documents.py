@@ -116,7 +116,8 @@ class DocumentMethods(EngineBase):
             model = DocumentMetadata.coerce(metadata)
             check_scope_tags(model, self.context.settings.scope_tag_prefixes)
             notes = model.to_storage()
-        documents = build_documents(texts, metadata=notes, options=options, **identity)
+        route = self.context.parsers.route
+        documents = build_documents(texts, metadata=notes, options=options, route=route, **identity)
         return await enqueue(self.context, self._state, documents, track_id)
 
     async def apipeline_process_enqueue_documents(self) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from lightrag.chunker.registry import chunk_text
+from lightrag.chunker.defaults import strategy_defaults
+from lightrag.chunker.registry import chunk_text_async
 from lightrag.context import EngineContext
 from lightrag.exceptions import InputError
 from lightrag.ingest.documents import ProcessOptions
@@ -36,7 +37,7 @@ async def chunk_document(context: EngineContext, work: DocumentWork) -> None:
 async def _cut(context: EngineContext, text: str, options: ProcessOptions, work: DocumentWork) -> list[dict[str, Any]]:
     settings = context.settings
     custom = context.chunking_func
-    if custom is not None and options.chunking is None:
+    if custom is not None and (options.chunking or {}).get("strategy", "custom") == "custom":
         work.notes["chunk_method"] = "legacy_chunking_func"
         # Positional, as chunking functions of users are written.
         outcome = custom(
@@ -48,19 +49,18 @@ async def _cut(context: EngineContext, text: str, options: ProcessOptions, work:
             settings.chunk_token_size,
         )
         return list(await outcome if inspect.isawaitable(outcome) else outcome)
-    chunking = dict(options.chunking or {"strategy": "fixed_token"})
-    params = {
-        "chunk_token_size": settings.chunk_token_size,
-        "chunk_overlap_token_size": settings.chunk_overlap_token_size,
-        **(chunking.get("params") or {}),
-    }
+    chunking = dict(options.chunking or {})
+    strategy = str(chunking.get("strategy") or "fixed_token")
+    params = dict(chunking.get("params") or {})
     if options.split_by_character is not None:
         params["split_by_character"] = options.split_by_character
         params["split_by_character_only"] = options.split_by_character_only
-    strategy = str(chunking.get("strategy") or "fixed_token")
+    defaults = strategy_defaults(settings, strategy)
     work.notes["chunk_method"] = strategy
-    work.notes["chunk_opts"] = ", ".join(f"{name}={value}" for name, value in sorted(params.items()))
-    return chunk_text(context.models.tokenizer, text, strategy, params)
+    work.notes["chunk_opts"] = ", ".join(f"{name}={value}" for name, value in sorted({**defaults, **params}.items()))
+    return await chunk_text_async(
+        context.models.tokenizer, text, strategy, params, defaults, context.models.embedder.embed
+    )
 
 
 def _chunk(context: EngineContext, doc_id: str, order: int, row: dict[str, Any]) -> Chunk:

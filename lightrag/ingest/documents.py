@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from lightrag.constants import UNKNOWN_SOURCE
 from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.exceptions import InputError
 from lightrag.graph.manual import is_manual_document
+from lightrag.parser.routing import Route
 from lightrag.runtime.hashing import compute_mdhash_id
 from lightrag.runtime.text import content_summary, sanitize_text
 
@@ -28,11 +29,22 @@ class ProcessOptions:
         split_by_character: Cut at this text first.
         split_by_character_only: Cut nowhere else.
         chunking: Strategy and parameters as in the API, ``{"strategy": ..., "params": {...}}``.
+        engine: Parser of its file; ``""`` for the usual one.
+        skip_graph: Chunks only, no entities and relations.
     """
 
     split_by_character: str | None = None
     split_by_character_only: bool = False
     chunking: dict[str, Any] | None = None
+    engine: str = ""
+    skip_graph: bool = False
+
+    def routed(self, route: Route) -> ProcessOptions:
+        """Return the options that a file's route adds to; what the caller chose wins."""
+        chunking = self.chunking
+        if chunking is None and route.options.chunking is not None:
+            chunking = {"strategy": route.options.chunking}
+        return replace(self, chunking=chunking, engine=route.engine, skip_graph=route.options.skip_graph)
 
     def to_row(self) -> dict[str, Any]:
         """Return what is stored beside the text; empty when all is default."""
@@ -43,6 +55,10 @@ class ProcessOptions:
             row["split_by_character_only"] = True
         if self.chunking is not None:
             row["chunking"] = self.chunking
+        if self.engine:
+            row["engine"] = self.engine
+        if self.skip_graph:
+            row["skip_graph"] = True
         return row
 
     @classmethod
@@ -52,6 +68,8 @@ class ProcessOptions:
             split_by_character=row.get("split_by_character"),
             split_by_character_only=bool(row.get("split_by_character_only", False)),
             chunking=row.get("chunking"),
+            engine=row.get("engine") or "",
+            skip_graph=bool(row.get("skip_graph", False)),
         )
 
 
@@ -146,6 +164,7 @@ def build_documents(
     metadata: dict[str, Any] | None = None,
     options: ProcessOptions | None = None,
     docs_format: str = "raw",
+    route: Callable[[str], Route] | None = None,
 ) -> list[NewDocument]:
     """Give every submitted text its identity.
 
@@ -156,6 +175,7 @@ def build_documents(
         metadata: ``user_*`` keys shared by all.
         options: How to cut them.
         docs_format: ``raw`` for texts, ``pending_parse`` for files, which need a source path each.
+        route: Chooses the parser of a file by its name, and takes hints off the name.
 
     Raises:
         InputError: Numbers do not match, an id is empty or given twice, a text is not a string, a file is not there,
@@ -180,6 +200,10 @@ def build_documents(
         source_file = _existing_file(body) if docs_format == "pending_parse" else ""
         content = "" if source_file else sanitize_text(body)
         path = normalize_source_path(raw_path or Path(source_file).name)
+        own_options = options or ProcessOptions()
+        if source_file and route is not None:
+            chosen = route(path)
+            path, own_options = chosen.name, own_options.routed(chosen)
         if identity is None:
             identity = compute_mdhash_id(content if path == UNKNOWN_SOURCE else path, prefix="doc-")
         documents.append(
@@ -189,7 +213,7 @@ def build_documents(
                 file_path=path,
                 content_hash="" if source_file else compute_mdhash_id(content),
                 metadata=dict(metadata or {}),
-                options=options or ProcessOptions(),
+                options=own_options,
                 source_file=source_file,
             )
         )

@@ -12,6 +12,7 @@ from lightrag.constants import GRAPH_FIELD_SEP, UNKNOWN_ENTITY_TYPE
 from lightrag.context import EngineContext
 from lightrag.contracts.evidence import Evidence, ObjectKind, relation_key
 from lightrag.exceptions import ModelError, ModelReplyError
+from lightrag.ingest.documents import ProcessOptions
 from lightrag.ingest.replies import EntityMention, ExtractionReply, RelationMention, parse_extraction_reply
 from lightrag.ingest.work import Chunk, DocumentWork
 from lightrag.prompts.building import ExtractionPromptOptions, PromptPair, extraction_prompts, gleaning_prompt
@@ -24,7 +25,7 @@ _WARNINGS_KEPT = 20
 
 
 @dataclass(slots=True)
-class _Mentions:
+class Mentions:
     """What one chunk says, each entity and relation once; the longer description of several wins."""
 
     entities: dict[str, EntityMention] = field(default_factory=dict)
@@ -32,6 +33,7 @@ class _Mentions:
     warnings: list[str] = field(default_factory=list)
 
     def add(self, reply: ExtractionReply) -> None:
+        """Take what a reply says."""
         for entity in reply.entities:
             known = self.entities.get(entity.name)
             if known is None or len(entity.description) > len(known.description):
@@ -50,6 +52,9 @@ async def extract_document(context: EngineContext, work: DocumentWork) -> None:
     Raises:
         ModelError: A chunk could not be extracted whole; the message names it.
     """
+    if ProcessOptions.from_row(work.full_doc.get("process_options") or {}).skip_graph:
+        work.notes["skip_kg"] = True
+        return
     options = _prompt_options(context)
     mentions = await _all_chunks(context, options, work.chunks)
     work.evidence = evidence_rows(work, mentions)
@@ -73,7 +78,7 @@ def _prompt_options(context: EngineContext) -> ExtractionPromptOptions:
 
 async def _all_chunks(
     context: EngineContext, options: ExtractionPromptOptions, chunks: Sequence[Chunk]
-) -> list[_Mentions]:
+) -> list[Mentions]:
     """Extract all chunks; the first that fails stops the others, whose finished replies stay cached."""
     calls = (_extract_numbered(context, options, chunk, len(chunks)) for chunk in chunks)
     tasks = [asyncio.create_task(call) for call in calls]
@@ -87,15 +92,15 @@ async def _all_chunks(
 
 async def _extract_numbered(
     context: EngineContext, options: ExtractionPromptOptions, chunk: Chunk, total: int
-) -> _Mentions:
+) -> Mentions:
     try:
         return await _extract_chunk(context, options, chunk)
     except ModelError as error:
         raise ModelError(f"C[{chunk.order + 1}/{total}]: {chunk.chunk_id}: {error}") from error
 
 
-async def _extract_chunk(context: EngineContext, options: ExtractionPromptOptions, chunk: Chunk) -> _Mentions:
-    found = _Mentions()
+async def _extract_chunk(context: EngineContext, options: ExtractionPromptOptions, chunk: Chunk) -> Mentions:
+    found = Mentions()
     prompts = extraction_prompts(chunk.content, options)
     text, reply = await _whole_reply(context, options, chunk, prompts, ())
     found.add(reply)
@@ -156,7 +161,7 @@ async def _whole_reply(
     raise ModelReplyError(f"the model's reply {problem} in {_ATTEMPTS} attempts; it begins {text[:120]!r}")
 
 
-def evidence_rows(work: DocumentWork, mentions: Sequence[_Mentions]) -> list[Evidence]:
+def evidence_rows(work: DocumentWork, mentions: Sequence[Mentions]) -> list[Evidence]:
     """Return the evidence of a document for the aggregate, in order of its chunks.
 
     A relation's end that the document never describes becomes an entity of unknown type, so that an edge is never

@@ -8,10 +8,10 @@ from pathlib import Path
 from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import DocStatus
 from lightrag.exceptions import DuplicateError, InputError, NotFoundError
-from lightrag.ingest.documents import timestamp
+from lightrag.ingest.documents import ProcessOptions, timestamp
 from lightrag.ingest.persist import set_status
 from lightrag.ingest.work import DocumentWork
-from lightrag.parser.registry import parse_file
+from lightrag.parser.result import BUILT_IN
 from lightrag.runtime.hashing import compute_mdhash_id
 from lightrag.runtime.text import content_summary, sanitize_text
 
@@ -40,13 +40,19 @@ async def _parse_file(context: EngineContext, work: DocumentWork) -> None:
     work.notes["parse_start_time"] = timestamp()
     await set_status(context, work, DocStatus.PARSING)
     source = Path(str(work.full_doc.get("source_file") or ""))
-    try:
-        data = await asyncio.to_thread(source.read_bytes)
-    except OSError as error:
-        raise InputError(f"file {str(source)!r} cannot be read: {error.strerror or error}") from error
-    parsed = await asyncio.to_thread(parse_file, work.row.file_path, data)
-    work.text = sanitize_text(parsed)
-    work.notes |= {"parse_end_time": timestamp(), "parse_format": "raw", "analyzing_stage_skipped": True}
+    if not await asyncio.to_thread(source.is_file):
+        raise InputError(f"file {str(source)!r} is not there any more; add it again")
+    options = ProcessOptions.from_row(work.full_doc.get("process_options") or {})
+    parsed = await context.parsers.parse(work.row.file_path, source, options.engine or BUILT_IN)
+    work.text = sanitize_text(parsed.text)
+    work.notes |= {
+        "parse_end_time": timestamp(),
+        "parse_format": "raw",
+        "parse_engine": parsed.engine,
+        "analyzing_stage_skipped": True,
+    }
+    if parsed.warnings:
+        work.notes["parse_warnings"] = list(parsed.warnings)
     content_hash = compute_mdhash_id(work.text)
     if work.text:
         found = await context.stores.doc_status.get_doc_by_content_hash(content_hash, exclude_doc_id=work.doc_id)

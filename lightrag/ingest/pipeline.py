@@ -178,6 +178,9 @@ class _Run:
         for name, step in DOCUMENT_STEPS:
             try:
                 await step(self.context, work)
+            except PipelineCancelledError:
+                # The engine is closing: the document stays where it is and is taken up again.
+                return False
             except Exception as error:  # noqa: BLE001 - the scheduler's boundary: a document never stops the others
                 await self._failed(work, name, error)
                 return False

@@ -10,6 +10,7 @@ from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.contracts.evidence import Evidence
 from lightrag.exceptions import InputError, NotFoundError, PipelineBusyError
 from lightrag.graph.change import GraphChange
+from lightrag.graph.editing import editing
 from lightrag.graph.rebuild import with_changed_document
 from lightrag.ingest.documents import timestamp
 from lightrag.ingest.persist import in_partitions, scope_tags_of
@@ -40,11 +41,10 @@ async def update_document_metadata(
         FilterSyntaxError: A field is unknown or not valid; nothing was changed.
         NotFoundError: There is no such document.
         InputError: It is a refused duplicate, which nothing can be filtered by.
-        PipelineBusyError: Documents are being processed.
+        PipelineBusyError: Documents are being processed; of one that is not processed yet the change may be lost.
     """
-    if state.busy:
-        raise PipelineBusyError(f"the pipeline is busy ({state.job_name}); change metadata when it is idle")
-    async with context.graph_lock:
+    async with editing(context, state):
+        run = state.job_start
         row = await context.stores.doc_status.get_by_id(doc_id)
         if row is None:
             raise NotFoundError(f"document {doc_id!r} does not exist")
@@ -54,6 +54,9 @@ async def update_document_metadata(
         updated = patched_metadata(context, status.metadata, patch)
         changed = DocProcessingStatus(**{**status.__dict__, "metadata": updated, "updated_at": timestamp()})
         await _write(context, doc_id, status, changed)
+        # A run that has begun meanwhile may have read the old row, and goes on writing what it has read.
+        if changed.status is not DocStatus.PROCESSED and state.job_start != run:
+            raise PipelineBusyError(f"the pipeline began while {doc_id!r} was changed; try again when it has finished")
     return changed
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 
 from lightrag.context import EngineContext
-from lightrag.query_filters import DocumentFacts, VectorQueryFilter, facts_match_filter
+from lightrag.query_filters import DocumentFacts, VectorQueryFilter
 
 # Bars of the histogram at the most; beyond it years become decades, decades centuries.
 MAX_BARS = 60
@@ -56,12 +56,8 @@ class Facets:
 
 async def facets(context: EngineContext, filter: VectorQueryFilter | None = None) -> Facets:
     """Count what there is, over all processed documents or over those that a filter accepts."""
-    facts = await context.stores.doc_status.all_facts()
-    if filter is None:
-        chosen: Iterable[DocumentFacts] = facts.values()
-    else:
-        chosen = [item for doc_id, item in facts.items() if facts_match_filter(item, filter, doc_id=doc_id)]
-    return count_facets(list(chosen))
+    facts = await context.stores.doc_status.all_facts(filter)
+    return count_facets(list(facts.values()))
 
 
 def count_facets(documents: list[DocumentFacts]) -> Facets:

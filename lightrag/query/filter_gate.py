@@ -279,7 +279,7 @@ class FilterGate(Gate):
             eligible_documents=await self._stores.doc_status.count_eligible(self._filter),
             candidates=self._candidates,
             dropped_by_gate=self._dropped,
-            exact=self._policy is not KgEvidencePolicy.KEEP_MERGED,
+            exact=not (self._keeps_merged and self._filter.restricts_documents),
             scope=self._filter.scope_tag,
         )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lightrag.context import EngineContext
-from lightrag.query_filters import VectorQueryFilter, facts_match_filter
+from lightrag.query_filters import VectorQueryFilter
 
 # Documents that a preview names.
 MAX_EXAMPLES = 10
@@ -41,9 +41,7 @@ async def preview(context: EngineContext, filter: VectorQueryFilter | None) -> F
     """
     doc_status = context.stores.doc_status
     facts = await doc_status.all_facts()
-    eligible = [
-        doc_id for doc_id, item in facts.items() if filter is None or facts_match_filter(item, filter, doc_id=doc_id)
-    ]
+    eligible = list(facts if filter is None else await doc_status.all_facts(filter))
     rows = await doc_status.get_by_ids(eligible)
     chunks = sum(int((row or {}).get("chunks_count") or 0) for row in rows)
     newest = list(zip(eligible, rows, strict=True))[-MAX_EXAMPLES:][::-1]

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from lightrag.contracts.models import EmbeddingFunc, LLMReply, Tokenizer
 from lightrag.exceptions import ModelReplyError
+from lightrag.runtime.long_texts import Windows
 
 if TYPE_CHECKING:
     import numpy as np
 
     from lightrag.runtime.calls import BoundedCalls
+    from lightrag.runtime.observation import CallObserver
 
 # Lower numbers run first: a person who waits for an answer goes before the background work of the pipeline.
 PRIORITY_QUERY = 5
@@ -23,19 +25,21 @@ PRIORITY_EXTRACT = 10
 
 @dataclass
 class TextModel:
-    """A language model in one role.
+    """A language model in one role. All but the role may be replaced while it is used; calls that run are not touched.
 
     Attributes:
         role: ``extract``, ``keyword`` or ``query``.
         identity: Names model and host; part of cache keys.
         calls: The bounded function.
         kwargs: Sent with every call.
+        observer: Notes what calls cost; ``None`` for nobody.
     """
 
     role: str
     identity: str
     calls: BoundedCalls
     kwargs: dict[str, Any] = field(default_factory=dict)
+    observer: CallObserver | None = None
 
     async def reply(
         self,
@@ -51,13 +55,18 @@ class TextModel:
         Raises:
             ModelError: It failed, did not answer in time, or returned something else.
         """
-        reply = await self.calls(
+        call = self.calls(
             prompt,
             system_prompt=system_prompt,
             history_messages=list(history),
             _priority=priority,
             **{**self.kwargs, **kwargs},
         )
+        if self.observer is None:
+            reply = await call
+        else:
+            sent = [prompt, system_prompt or "", *(message.get("content") or "" for message in history)]
+            reply = await self.observer.watch(call, sent)
         if not isinstance(reply, str) and not hasattr(reply, "__aiter__"):
             raise ModelReplyError(
                 f"the {self.role} model {self.identity!r} returned {type(reply).__name__}; "
@@ -81,16 +90,22 @@ class Embedder:
         func: As the user gave it.
         calls: The bounded function.
         batch_size: Texts per call.
+        observer: Notes what calls cost; ``None`` for nobody.
+        windows: Cuts texts that are too long for the model; ``None`` sends them as they are.
     """
 
     func: EmbeddingFunc
     calls: BoundedCalls
     batch_size: int
+    observer: CallObserver | None = None
+    windows: Windows | None = None
 
     async def embed(
         self, texts: Sequence[str], *, context: str = "document", priority: int = PRIORITY_EXTRACT
     ) -> np.ndarray:
         """Embed texts, several batches at a time.
+
+        A text that is too long for the model gets the mean of the vectors of its windows.
 
         Returns:
             ``float32`` array of shape ``(len(texts), embedding_dim)``.
@@ -103,11 +118,40 @@ class Embedder:
 
         if not texts:
             return np.zeros((0, self.func.embedding_dim), dtype=np.float32)
+        cut = None if self.windows is None else self.windows.cut(texts)
+        if cut is None:
+            return await self._embed_batches(texts, context, priority)
+        return cut.joined(await self._embed_batches(cut.pieces, context, priority))
+
+    async def _embed_batches(self, texts: Sequence[str], context: str, priority: int) -> np.ndarray:
+        import numpy as np
+
         batches = [texts[start : start + self.batch_size] for start in range(0, len(texts), self.batch_size)]
         if len(batches) == 1:
-            return await self.calls(batches[0], context=context, _priority=priority)  # type: ignore[no-any-return]
-        parts = await asyncio.gather(*(self.calls(batch, context=context, _priority=priority) for batch in batches))
-        return np.concatenate(parts)
+            return await self._embed_batch(batches[0], context, priority)
+        return np.concatenate(
+            await asyncio.gather(*(self._embed_batch(batch, context, priority) for batch in batches))
+        )
+
+    async def _embed_batch(self, texts: Sequence[str], context: str, priority: int) -> np.ndarray:
+        call = self.calls(texts, context=context, _priority=priority)
+        if self.observer is None:
+            return await call  # type: ignore[no-any-return]
+        return await self.observer.watch(call, texts)  # type: ignore[no-any-return]
+
+    def as_function(self) -> EmbeddingFunc:
+        """Return it as an embedding function, for stores that embed texts themselves."""
+
+        async def embed(texts: list[str], context: str = "document") -> np.ndarray:
+            return await self.embed(texts, context=context)
+
+        return EmbeddingFunc(
+            embedding_dim=self.func.embedding_dim,
+            func=embed,
+            max_token_size=self.func.max_token_size,
+            model_name=self.func.model_name,
+            supports_asymmetric=True,
+        )
 
 
 @dataclass
@@ -121,6 +165,7 @@ class ModelSet:
         embedder: Embeddings.
         rerank: Bounded rerank function ``(query=, documents=, top_n=)``, or ``None``.
         tokenizer: Counts tokens.
+        retired: Functions that were replaced while they might still be called.
     """
 
     extract: TextModel
@@ -129,6 +174,11 @@ class ModelSet:
     embedder: Embedder
     rerank: BoundedCalls | None
     tokenizer: Tokenizer
+    retired: list[BoundedCalls] = field(default_factory=list)
+
+    def text_models(self) -> tuple[TextModel, ...]:
+        """Return the language models, one for each role that is played."""
+        return (self.extract, self.keyword, self.query)
 
     async def shutdown(self) -> None:
         """Stop calls that still run and close idle connections."""
@@ -140,5 +190,5 @@ class ModelSet:
         await close_idle_clients()
 
     def _all_calls(self) -> list[BoundedCalls]:
-        own = [self.extract.calls, self.keyword.calls, self.query.calls, self.embedder.calls]
+        own = [*(model.calls for model in self.text_models()), self.embedder.calls, *self.retired]
         return own if self.rerank is None else [*own, self.rerank]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.api.conftest import Serve, Server
@@ -46,12 +48,44 @@ async def test_existence(filled: Server) -> None:
     assert (await filled.client.get("/graph/entity/exists", params={"name": " "})).status_code == 400
 
 
-async def test_tags_that_choose_no_scope_are_refused_not_ignored(filled: Server) -> None:
-    params = {"label": "*", "required_tags": "patent"}
-    answer = await filled.client.get("/graphs", params=params)
-    assert (answer.status_code, answer.json()["code"]) == (422, "unsupported_filter")
-    blank = await filled.client.get("/graphs", params={"label": "*", "required_tags": " "})
+@pytest.fixture
+async def tagged(server: Server) -> Server:
+    """Two documents about one entity, told apart by a tag and a date."""
+    await server.add(metadata={"tags": ["old"], "start_date": "1843-01-01T00:00:00Z"})
+    await server.add("Engine -> London: The Engine was shown there.", "london.md", metadata={"tags": ["city"]})
+    return server
+
+
+async def test_graph_through_tags(tagged: Server) -> None:
+    told = (await tagged.client.get("/graphs", params={"label": "*", "required_tags": "city"})).json()
+    assert {node["id"] for node in told["nodes"]} == {"Engine", "London"}
+    assert "Ada" not in json.dumps(told)
+    assert (await tagged.client.get("/graph/label/list", params={"required_tags": "city"})).json() == [
+        "Engine",
+        "London",
+    ]
+    popular = await tagged.client.get("/graph/label/popular", params={"required_tags": "old"})
+    assert popular.json() == ["Engine", "Ada", "Babbage"]
+    found = await tagged.client.get("/graph/label/search", params={"q": "ada", "required_tags": "city"})
+    assert found.json() == []
+    nothing = (await tagged.client.get("/graphs", params={"label": "*", "required_tags": "none-such"})).json()
+    assert nothing == {"nodes": [], "edges": [], "is_truncated": False}
+    blank = await tagged.client.get("/graphs", params={"label": "*", "required_tags": " "})
     assert (blank.status_code, blank.json()["code"]) == (422, "invalid_filter")
+    unknown = await tagged.client.get("/graphs", params={"label": "*", "required_tag": "city"})
+    assert unknown.status_code == 422
+
+
+async def test_graph_through_a_whole_filter(tagged: Server) -> None:
+    body = {"label": "Engine", "max_depth": 2, "date_filter": {"undated": "only"}, "forbidden_tags": ["old"]}
+    told = (await tagged.client.post("/graphs", json=body)).json()
+    assert {node["id"] for node in told["nodes"]} == {"Engine", "London"}
+    assert "first program" not in json.dumps(told)
+    engine = next(node for node in told["nodes"] if node["id"] == "Engine")
+    assert engine["properties"]["file_path"] == "london.md"
+    assert (await tagged.client.post("/graphs", json={"label": "*", "required_tag": []})).status_code == 422
+    everything = (await tagged.client.post("/graphs", json={"label": "*"})).json()
+    assert {node["id"] for node in everything["nodes"]} == {"Ada", "Babbage", "Engine", "London"}
 
 
 async def test_scopes(serve: Serve) -> None:

@@ -96,14 +96,14 @@ def test_every_operation_and_parameter_is_described() -> None:
 
 
 def test_requests_have_an_example_of_each_preset() -> None:
-    for path in ("/query", "/query/stream", "/query/data", "/query/preview", "/documents/paginated"):
+    for path in ("/query", "/query/stream", "/query/data", "/query/preview", "/documents/paginated", "/graphs"):
         examples = DOCUMENT["paths"][path]["post"]["requestBody"]["content"]["application/json"]["examples"]
         assert set(DATE_FILTER_PRESETS) <= set(examples), path
 
 
 async def test_examples_are_right(server: Server) -> None:
     await server.add()
-    for path in ("/query", "/query/data", "/query/preview", "/documents/paginated"):
+    for path in ("/query", "/query/data", "/query/preview", "/documents/paginated", "/graphs"):
         examples = DOCUMENT["paths"][path]["post"]["requestBody"]["content"]["application/json"]["examples"]
         for name, example in examples.items():
             answer = await server.client.post(path, json=example["value"])

@@ -40,7 +40,7 @@ async def test_unforeseen_error_tells_an_id_and_nothing_else(
     async def fail(*_args: Any) -> None:
         raise ZeroDivisionError("a secret of the inside")
 
-    monkeypatch.setattr(type(server.engine.doc_status), "get_all_status_counts", fail)
+    monkeypatch.setattr(type(server.engine.doc_status), "get_status_counts", fail)
     with caplog.at_level(logging.ERROR, "lightrag.api"):
         answer = await server.client.get("/documents/status_counts")
     assert answer.status_code == 500
@@ -71,7 +71,7 @@ async def test_errors_of_the_engine(
     async def fail(*_args: Any) -> None:
         raise error
 
-    monkeypatch.setattr(type(server.engine.doc_status), "get_all_status_counts", fail)
+    monkeypatch.setattr(type(server.engine.doc_status), "get_status_counts", fail)
     answer = await server.client.get("/documents/status_counts")
     assert (answer.status_code, answer.json()) == (status, {"detail": str(error), "code": code})
 

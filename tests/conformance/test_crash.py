@@ -75,7 +75,7 @@ async def check(corpus: Corpus, said: dict[str, set[int]], last: int) -> set[int
 
 async def check_agreement(corpus: Corpus, present: set[int]) -> None:
     labels = await corpus.graph.get_all_labels()
-    assert sorted(labels) == await corpus.vectors.scan_ids()
+    assert sorted(labels) == await corpus.vectors.scan_ids(limit=1_000_000)
     assert await corpus.vectors.count() == len(labels)
     assert {label for label in labels if not label.startswith("hub")} == {f"n{number}" for number in present}
     degrees = await corpus.graph.node_degrees_batch(labels)
@@ -87,7 +87,7 @@ async def check_agreement(corpus: Corpus, present: set[int]) -> None:
         # A hub's node and its vector were last written by the same document.
         assert row is not None
         assert row["content"] == f"{label} {nodes[label].get('n', nodes[label].get('last'))}"
-    assert len(await corpus.vectors.query("", 10_000, vector(1))) == len(labels)
+    assert len(await corpus.vectors.query("", 1_000_000, vector(1))) == len(labels)
 
 
 async def live_and_die(family: Family, folder: Path, child: list[str]) -> None:

@@ -14,6 +14,7 @@ from lightrag.ingest.delete import delete_document
 from lightrag.ingest.persist import merge_and_persist
 from lightrag.ingest.state import PipelineState
 from lightrag.ingest.work import Chunk, DocumentWork
+from lightrag.parser.engines import ParserEngines
 from lightrag.runtime.llm_cache import LLMCache
 from lightrag.settings import load_settings
 from lightrag.stores import open_stores
@@ -135,5 +136,6 @@ async def open_workspace(*, extract: Any = None, **settings: Any) -> Workspace:
         models=models,
         cache=LLMCache(stores.llm_response_cache),
         graph_lock=asyncio.Lock(),
+        parsers=ParserEngines.from_settings(load_settings()),
     )
     return Workspace(context, embedder)

@@ -12,6 +12,7 @@ from lightrag.context import EngineContext
 from lightrag.contracts.evidence import Evidence, ObjectKind, relation_key
 from lightrag.contracts.models import Tokenizer
 from lightrag.graph.rendering import entity_line, relation_line
+from lightrag.parser.engines import ParserEngines
 from lightrag.runtime.llm_cache import LLMCache
 from lightrag.runtime.tokens import count_tokens
 from lightrag.settings import load_settings
@@ -50,6 +51,7 @@ def make_engine(
         models=models,
         cache=LLMCache(stores.llm_response_cache, enabled=settings.get("enable_llm_cache", True)),
         graph_lock=asyncio.Lock(),
+        parsers=ParserEngines.from_settings(load_settings()),
     )
     return Engine(context, llm, keyword_llm, embedder, tokenizer)
 

@@ -7,16 +7,20 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, File, Form, Path, Query, Request, Response, UploadFile
 
-from lightrag.api.corpus import clear_corpus, delete_documents, list_documents
+from lightrag.api.corpus import clear_corpus, delete_documents, list_documents, status_counts
 from lightrag.api.deps import (
     Authenticated,
     BackgroundDep,
+    CallerDep,
     EngineDep,
     InputsDep,
     IntakeDep,
     ScansDep,
+    WholeCorpus,
+    WholeEngineDep,
 )
 from lightrag.api.errors import ApiError
+from lightrag.api.graph_view import access_of
 from lightrag.api.intake import Texts
 from lightrag.api.multipart import UPLOAD_FIELDS, file_results, parse_metadata, refuse_unknown_fields
 from lightrag.api.openapi import ERROR_RESPONSES
@@ -92,7 +96,7 @@ async def insert_texts(body: InsertTextsRequest, intake: IntakeDep) -> InsertRes
     )
 
 
-@router.post("/scan")
+@router.post("/scan", dependencies=[WholeCorpus])
 async def scan_for_new_documents(scans: ScansDep) -> ScanResponse:
     """Look for new files in the input folder, and try failed documents once more.
 
@@ -108,7 +112,7 @@ async def scan_for_new_documents(scans: ScansDep) -> ScanResponse:
     return ScanResponse(status="scanning_started", message=scan.message, track_id=scan.track_id)
 
 
-@router.get("/scan/status/{track_id}")
+@router.get("/scan/status/{track_id}", dependencies=[WholeCorpus])
 async def get_scan_status(
     track_id: Annotated[str, Path(description="Id that POST /documents/scan gave.")], scans: ScansDep
 ) -> ScanStatusResponse:
@@ -121,21 +125,23 @@ async def get_scan_status(
 
 @router.post("/paginated")
 async def get_documents_paginated(
-    body: Annotated[PaginatedRequest, Body(openapi_examples=preset_examples({"page": 1}))], engine: EngineDep
+    body: Annotated[PaginatedRequest, Body(openapi_examples=preset_examples({"page": 1}))],
+    engine: EngineDep,
+    caller: CallerDep,
 ) -> PaginatedResponse:
     """List documents page by page, limited by state and by the same filters as questions."""
-    rows, total = await list_documents(engine, body)
+    rows, total = await list_documents(engine, body, access_of(engine, caller))
     return PaginatedResponse(
         documents=[DocStatusResponse.of(doc_id, row) for doc_id, row in rows],
         pagination=Pagination.of(body.page, body.page_size, total),
-        status_counts=await engine.doc_status.get_all_status_counts(),
+        status_counts=await status_counts(engine),
     )
 
 
 @router.get("/status_counts")
 async def get_document_status_counts(engine: EngineDep) -> StatusCountsResponse:
     """Count the documents of each state."""
-    return StatusCountsResponse(status_counts=await engine.doc_status.get_all_status_counts())
+    return StatusCountsResponse(status_counts=await status_counts(engine))
 
 
 @router.get("/facets")
@@ -173,7 +179,7 @@ async def get_supported_file_types(response: Response) -> SupportedFileTypesResp
 
 
 @router.delete("")
-async def clear_documents(engine: EngineDep, inputs: InputsDep) -> OutcomeResponse:
+async def clear_documents(engine: WholeEngineDep, inputs: InputsDep) -> OutcomeResponse:
     """Delete all documents, the whole graph, and the files that wait in the input folder."""
     try:
         failures, files = await clear_corpus(engine, inputs)

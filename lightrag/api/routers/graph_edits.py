@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from fastapi import APIRouter
 
-from lightrag.api.deps import Authenticated, EngineDep, PipelineDep
+from lightrag.api.deps import Authenticated, WholeEngineDep
 from lightrag.api.errors import ApiError, status_and_code
 from lightrag.api.openapi import ERROR_RESPONSES
 from lightrag.api.schemas.graph import (
@@ -23,11 +23,7 @@ from lightrag.api.schemas.graph import (
     MergeEntitiesRequest,
 )
 from lightrag.exceptions import DuplicateError, NotFoundError
-from lightrag.graph.create import create_entity, create_relation
-from lightrag.graph.edit_entity import EditOptions, edit_entity
-from lightrag.graph.edit_relation import edit_relation
-from lightrag.graph.merge_entities import MergeOptions, merge_entities
-from lightrag.graph.remove import remove_entity, remove_relation
+from lightrag.ingest.delete import DeletionResult
 
 router = APIRouter(prefix="/graph", tags=["graph"], dependencies=[Authenticated], responses=ERROR_RESPONSES)
 
@@ -41,24 +37,27 @@ def _bad_request() -> Iterator[None]:
         raise ApiError(400, str(error), status_and_code(error)[1]) from error
 
 
+def _deleted(result: DeletionResult) -> DeletionResponse:
+    if result.status != "success":
+        raise ApiError(result.status_code, result.message)
+    return DeletionResponse(status="success", message=result.message)
+
+
 @router.post("/entity/create")
-async def create_graph_entity(
-    body: CreateEntityRequest, engine: EngineDep, pipeline: PipelineDep
-) -> GraphChangeResponse:
+async def create_graph_entity(body: CreateEntityRequest, engine: WholeEngineDep) -> GraphChangeResponse:
     """Create an entity."""
     with _bad_request():
-        data = await create_entity(
-            engine.context, pipeline, body.entity_name, body.entity_data, tenant_tag=body.tenant_tag
-        )
+        data = await engine.acreate_entity(body.entity_name, body.entity_data, tenant_tag=body.tenant_tag)
     return GraphChangeResponse(status="success", message=f"entity {body.entity_name!r} created", data=data)
 
 
 @router.post("/entity/edit")
-async def edit_graph_entity(body: EditEntityRequest, engine: EngineDep, pipeline: PipelineDep) -> EditEntityResponse:
+async def edit_graph_entity(body: EditEntityRequest, engine: WholeEngineDep) -> EditEntityResponse:
     """Change an entity, and if allowed its name; what a person says replaces what documents said so far."""
-    options = EditOptions(body.allow_rename, body.allow_merge, body.tenant_tag)
     with _bad_request():
-        data = await edit_entity(engine.context, pipeline, body.entity_name, body.updated_data, options)
+        data = await engine.aedit_entity(
+            body.entity_name, body.updated_data, body.allow_rename, body.allow_merge, tenant_tag=body.tenant_tag
+        )
     summary = data.pop("operation_summary")
     return EditEntityResponse(
         status="success", message=f"entity {body.entity_name!r} changed", data=data, operation_summary=summary
@@ -66,36 +65,29 @@ async def edit_graph_entity(body: EditEntityRequest, engine: EngineDep, pipeline
 
 
 @router.post("/relation/create")
-async def create_graph_relation(
-    body: CreateRelationRequest, engine: EngineDep, pipeline: PipelineDep
-) -> GraphChangeResponse:
+async def create_graph_relation(body: CreateRelationRequest, engine: WholeEngineDep) -> GraphChangeResponse:
     """Create a relation between two entities that exist."""
     ends = (body.source_entity, body.target_entity)
     with _bad_request():
-        data = await create_relation(engine.context, pipeline, ends, body.relation_data, tenant_tag=body.tenant_tag)
+        data = await engine.acreate_relation(*ends, body.relation_data, tenant_tag=body.tenant_tag)
     return GraphChangeResponse(status="success", message=f"relation of {ends[0]!r} and {ends[1]!r} created", data=data)
 
 
 @router.post("/relation/edit")
-async def edit_graph_relation(
-    body: EditRelationRequest, engine: EngineDep, pipeline: PipelineDep
-) -> GraphChangeResponse:
+async def edit_graph_relation(body: EditRelationRequest, engine: WholeEngineDep) -> GraphChangeResponse:
     """Change a relation; what a person says replaces what documents said so far."""
     ends = (body.source_id, body.target_id)
     with _bad_request():
-        data = await edit_relation(engine.context, pipeline, ends, body.updated_data, tenant_tag=body.tenant_tag)
+        data = await engine.aedit_relation(*ends, body.updated_data, tenant_tag=body.tenant_tag)
     return GraphChangeResponse(status="success", message=f"relation of {ends[0]!r} and {ends[1]!r} changed", data=data)
 
 
 @router.post("/entities/merge")
-async def merge_graph_entities(
-    body: MergeEntitiesRequest, engine: EngineDep, pipeline: PipelineDep
-) -> GraphChangeResponse:
+async def merge_graph_entities(body: MergeEntitiesRequest, engine: WholeEngineDep) -> GraphChangeResponse:
     """Merge entities, with all their relations, into one."""
-    options = MergeOptions(tenant_tag=body.tenant_tag)
     with _bad_request():
-        data = await merge_entities(
-            engine.context, pipeline, body.entities_to_change, body.entity_to_change_into, options
+        data = await engine.amerge_entities(
+            body.entities_to_change, body.entity_to_change_into, tenant_tag=body.tenant_tag
         )
     count = len(body.entities_to_change)
     message = f"{count} entities merged into {body.entity_to_change_into!r}"
@@ -103,17 +95,14 @@ async def merge_graph_entities(
 
 
 @router.delete("/entity/delete")
-async def delete_graph_entity(body: DeleteEntityRequest, engine: EngineDep, pipeline: PipelineDep) -> DeletionResponse:
+async def delete_graph_entity(body: DeleteEntityRequest, engine: WholeEngineDep) -> DeletionResponse:
     """Delete an entity and its relations. A later document that names it makes it anew."""
-    count = await remove_entity(engine.context, pipeline, body.entity_name, tenant_tag=body.tenant_tag)
-    return DeletionResponse(status="success", message=f"entity {body.entity_name!r} deleted, and {count} relations")
+    return _deleted(await engine.adelete_by_entity(body.entity_name, tenant_tag=body.tenant_tag))
 
 
 @router.delete("/relation/delete")
-async def delete_graph_relation(
-    body: DeleteRelationRequest, engine: EngineDep, pipeline: PipelineDep
-) -> DeletionResponse:
+async def delete_graph_relation(body: DeleteRelationRequest, engine: WholeEngineDep) -> DeletionResponse:
     """Delete a relation; both entities stay."""
-    ends = (body.source_entity, body.target_entity)
-    await remove_relation(engine.context, pipeline, ends, tenant_tag=body.tenant_tag)
-    return DeletionResponse(status="success", message=f"relation of {ends[0]!r} and {ends[1]!r} deleted")
+    return _deleted(
+        await engine.adelete_by_relation(body.source_entity, body.target_entity, tenant_tag=body.tenant_tag)
+    )

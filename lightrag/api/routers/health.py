@@ -20,4 +20,6 @@ async def get_health(request: Request, state: State) -> dict[str, Any]:
     if caller is None and not state.access.is_open:
         state.access.decide(request)
         return anonymous_health(state)
+    if caller is not None and caller.policy is not None:
+        return anonymous_health(state)
     return {**anonymous_health(state), **full_health(state)}

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body
 
-from lightrag.api.deps import Authenticated, BackgroundDep, EngineDep, IntakeDep, ScansDep
+from lightrag.api.deps import Authenticated, BackgroundDep, EngineDep, IntakeDep, ScansDep, WholeCorpus, WholeEngineDep
 from lightrag.api.errors import ApiError
 from lightrag.api.openapi import ERROR_RESPONSES
 from lightrag.api.schemas.documents import ClearCacheRequest, OutcomeResponse, ReprocessResponse
@@ -23,7 +23,7 @@ async def get_pipeline_status(engine: EngineDep, scans: ScansDep, intake: Intake
     )
 
 
-@router.post("/reprocess_failed")
+@router.post("/reprocess_failed", dependencies=[WholeCorpus])
 async def reprocess_failed_documents(background: BackgroundDep) -> ReprocessResponse:
     """Try documents that failed once more, with the metadata that they were stored with."""
     background.wake(retry_failed=True)
@@ -33,7 +33,7 @@ async def reprocess_failed_documents(background: BackgroundDep) -> ReprocessResp
 
 
 @router.post("/cancel_pipeline")
-async def cancel_pipeline(engine: EngineDep) -> OutcomeResponse:
+async def cancel_pipeline(engine: WholeEngineDep) -> OutcomeResponse:
     """Ask the pipeline to stop; documents that it has not finished fail with that reason and can be tried again."""
     if engine.cancel_pipeline():
         return OutcomeResponse(status="cancellation_requested", message="the pipeline stops at its next step")
@@ -41,13 +41,15 @@ async def cancel_pipeline(engine: EngineDep) -> OutcomeResponse:
 
 
 @router.post("/clear_cache")
-async def clear_cache(engine: EngineDep, _body: Annotated[ClearCacheRequest | None, Body()] = None) -> OutcomeResponse:
+async def clear_cache(
+    engine: WholeEngineDep, _body: Annotated[ClearCacheRequest | None, Body()] = None
+) -> OutcomeResponse:
     """Forget all replies of the models: answers, keywords, extractions."""
     await engine.context.cache.clear()
     return OutcomeResponse(status="success", message="the cache of replies is empty")
 
 
-@router.post("/recovery/force_reset")
+@router.post("/recovery/force_reset", dependencies=[WholeCorpus])
 async def force_reset_recovery(body: ForceResetRequest) -> ForceResetResponse:
     """Answer clients that know of a recovery by hand: an interrupted run resumes by itself, so there is none."""
     if not body.confirm:

@@ -7,7 +7,10 @@ from typing import Any, Literal
 from pydantic import Field
 
 from lightrag.api.schemas.base import RequestModel, ResponseModel
+from lightrag.api.schemas.filters import FilterFields
 from lightrag.contracts.graph import KnowledgeGraph
+from lightrag.contracts.query import QueryParam
+from lightrag.query_filters import RequiredTagsMode
 
 
 class GraphNode(ResponseModel):
@@ -167,3 +170,36 @@ class DeletionResponse(ResponseModel):
     message: str = Field(description="In words.", examples=["entity 'Velmouth' deleted, and 3 relations"])
     status_code: int = Field(default=200, description="The status of the response.", examples=[200])
     file_path: str | None = Field(default=None, description="Always null.")
+
+
+_LABEL = "Name of an entity; * for the best connected ones."
+_DEPTH = "Hops from it, count."
+_NODES = "Entities at the most, count; the server's MAX_GRAPH_NODES is the limit."
+
+
+class GraphQuery(RequestModel):
+    """A part of the graph, as it fits into an address."""
+
+    label: str = Field(max_length=_NAME_CHARS, description=_LABEL, examples=["Velmouth"])
+    max_depth: int = Field(3, ge=0, le=64, description=_DEPTH, examples=[3])
+    max_nodes: int = Field(1000, ge=1, le=1_000_000, description=_NODES, examples=[1000])
+    required_tags: list[str] = Field(
+        default_factory=list,
+        description="Tags that documents must carry; a scope tag chooses the graph of that scope.",
+        examples=[["tenant:1"]],
+    )
+    required_tags_mode: RequiredTagsMode = Field(
+        RequiredTagsMode.AND, description="'and': all required tags; 'or': at least one.", examples=["and"]
+    )
+
+    def filter_param(self) -> QueryParam:
+        """Return the limits as parameters of a question."""
+        return QueryParam(required_tags=self.required_tags, required_tags_mode=self.required_tags_mode)
+
+
+class GraphRequest(FilterFields):
+    """A part of the graph, seen through a filter."""
+
+    label: str = Field(max_length=_NAME_CHARS, description=_LABEL, examples=["Velmouth"])
+    max_depth: int = Field(3, ge=0, le=64, description=_DEPTH, examples=[3])
+    max_nodes: int = Field(1000, ge=1, le=1_000_000, description=_NODES, examples=[1000])

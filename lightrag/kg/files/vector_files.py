@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import logging
+import re
 import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,6 +38,10 @@ FORMAT = 1
 # Fields of the peer's that are none of a row's, and ours that the peer does not know.
 _ADDED = ("__id__", "__created_at__", "__write_seq__", "__vector__", "vector")
 _OWN = frozenset(FILTER_FIELD_DEFAULTS) - {"full_doc_id"} | {"graph_node_id"}
+
+# The peer writes the dimension before everything else.
+_DIMENSION = re.compile(r'"embedding_dim"\s*:\s*(\d+)')
+_HEAD_CHARS = 200
 
 # Rows that are encoded together; a multiple of three, so that base64 has no padding between them.
 _ROWS = 3 * 512
@@ -74,6 +79,24 @@ class StoredRows:
     model: str
 
 
+def header_of(folder: Path, namespace: str) -> tuple[int, str] | None:
+    """Return the dimension and model of a namespace without reading its rows, ``None`` when it has none.
+
+    Raises:
+        StorageError: A file is damaged.
+        OSError: A file cannot be read.
+    """
+    header, _ = _own_lines(folder / f"lightrag_vdb_{namespace}.jsonl", rows=False)
+    if header is not None and header["dimension"]:
+        return int(header["dimension"]), str(header["model"])
+    path = folder / f"vdb_{namespace}.json"
+    if not path.exists():
+        return None
+    with path.open(encoding="utf-8") as file:
+        found = _DIMENSION.search(file.read(_HEAD_CHARS))
+    return None if found is None else (int(found[1]), "")
+
+
 # --- reading -------------------------------------------------------------------------------------------------------
 
 
@@ -105,7 +128,7 @@ def read_vectors(place: VectorFiles) -> StoredRows | None:
     )
 
 
-def _own_lines(path: Path) -> tuple[dict[str, Any] | None, dict[str, list[Any]]]:
+def _own_lines(path: Path, *, rows: bool = True) -> tuple[dict[str, Any] | None, dict[str, list[Any]]]:
     lines = read_lines(path)
     header = next(lines, None)
     if header is None:
@@ -114,12 +137,12 @@ def _own_lines(path: Path) -> tuple[dict[str, Any] | None, dict[str, list[Any]]]
         raise _damaged(path, "its first line does not say what it is")
     if header["format"] > FORMAT:
         raise SchemaVersionError(f"{str(path)!r} was written by a newer version of LightRAG; use that one")
-    rows: dict[str, list[Any]] = {}
-    for line in lines:
+    found: dict[str, list[Any]] = {}
+    for line in lines if rows else ():
         if not isinstance(line, list) or len(line) != 4:
             raise _damaged(path, f"{str(line)[:80]} is no row")
-        rows[line[0]] = line[1:]
-    return header, rows
+        found[line[0]] = line[1:]
+    return header, found
 
 
 def _read_peer(path: Path) -> tuple[list[dict[str, Any]], Vectors] | None:

@@ -83,6 +83,11 @@ def _primary_code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
+def is_full(error: BaseException | None) -> bool:
+    """Tell whether a write failed because the disk, or what the file may take of it, is used up."""
+    return isinstance(error, sqlite3.Error) and _primary_code(error) == sqlite3.SQLITE_FULL
+
+
 def translated(error: Exception, path: Path) -> Exception:
     """Return the error of :mod:`lightrag.exceptions` that says what a failure means, or the error itself if none does.
 
@@ -116,6 +121,14 @@ def _of_driver(error: sqlite3.Error, path: Path) -> StorageError:
     if code == sqlite3.SQLITE_READONLY:
         return StorageError(f"database file {str(path)!r} cannot be written: {error}")
     return StorageError(f"database file {str(path)!r}: {error}")
+
+
+def log_outgrows_disk(path: Path) -> bool:
+    """Tell whether the log has become larger than what is free: later there would be no room to fold it in."""
+    try:
+        return path.with_name(f"{path.name}-wal").stat().st_size > shutil.disk_usage(path.parent).free
+    except OSError:
+        return False
 
 
 def _no_room(path: Path) -> bool:

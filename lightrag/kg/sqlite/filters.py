@@ -104,8 +104,9 @@ class SQLiteCompiler(Compiler[Condition]):
 
     def under(self, field: str, folder: str) -> Condition:
         """Say that a path is the folder, or sorts between its slash and the character after that."""
-        text = f"(({field} = ? OR ({field} > ? AND {field} < ?)) AND {field} <> '')"
-        return Condition(text, (folder, f"{folder}/", f"{folder}0"))
+        # The first two comparisons follow from the others: a range that one index serves.
+        text = f"({field} >= ? AND {field} < ? AND ({field} = ? OR {field} > ?) AND {field} <> '')"
+        return Condition(text, (folder, f"{folder}0", folder, f"{folder}/"))
 
 
 def _guard(field: str, operator: Operator, value: Scalar) -> str:

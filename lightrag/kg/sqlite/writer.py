@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from lightrag.exceptions import StorageError
-from lightrag.kg.sqlite.connection import translated
+from lightrag.kg.sqlite.connection import is_full, log_outgrows_disk, translated
 
 logger = logging.getLogger("lightrag.kg.sqlite")
 
@@ -152,17 +152,36 @@ class Writer:
     def _commit(self, group: Sequence[_Job]) -> None:
         if not group:
             return
-        _, refused = _attempt(self._connection.execute, "BEGIN IMMEDIATE")
-        outcomes, lost = (None, refused) if refused else _attempt(self._transaction, group)
-        if outcomes is None and refused is None and len(group) > 1:
+        outcomes, lost = self._try(group)
+        if outcomes is None and lost is not None and len(group) == 1:
+            outcomes = [lost]
+        if outcomes is None:
             # Nothing of the group is stored. Alone, each shows whether it is the one that cannot be.
             for job in group:
                 self._commit([job])
             return
-        if isinstance(lost, _GroupLostError):
-            lost = lost.__cause__
-        for job, failure in zip(group, outcomes or [lost] * len(group), strict=True):
-            self._settle(job, failure)
+        if len(group) == 1 and is_full(outcomes[0]) and self._fold_log():
+            again, lost = self._try(group)
+            outcomes = again or [lost]
+        for job, failure in zip(group, outcomes, strict=True):
+            if len(group) > 1 and is_full(failure):
+                self._commit([job])
+            else:
+                self._settle(job, failure)
+
+    def _try(self, group: Sequence[_Job]) -> tuple[list[BaseException | None] | None, BaseException | None]:
+        """Commit a group; return what failed by job, or ``None`` and why nothing of it is stored."""
+        _, refused = _attempt(self._connection.execute, "BEGIN IMMEDIATE")
+        if refused is not None:
+            # Whoever holds the file would make every one of them wait as long again.
+            return [refused] * len(group), None
+        outcomes, lost = _attempt(self._transaction, group)
+        return outcomes, lost.__cause__ if isinstance(lost, _GroupLostError) else lost
+
+    def _fold_log(self) -> bool:
+        """Fold the log into the file, which can make room on a full disk; tell whether it did."""
+        row, _ = _attempt(lambda: self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone())
+        return row is not None and row[0] == 0
 
     def _transaction(self, group: Sequence[_Job]) -> list[BaseException | None]:
         """Finish a transaction that has begun; return what failed, by job."""
@@ -181,6 +200,8 @@ class Writer:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
         self._committed(hooks)
+        if log_outgrows_disk(self.path):
+            self._fold_log()
         return outcomes
 
     def _committed(self, hooks: Sequence[AfterCommit]) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -185,6 +186,40 @@ def test_a_full_disk_fails_only_what_does_not_fit(database: Database) -> None:
     limit_pages(database, None)
     database.submit(insert(2, large)).result()
     assert numbers(database) == [1, 2, 3]
+
+
+def test_a_full_disk_on_which_the_log_can_make_room(database: Database) -> None:
+    """Simulated: there is no room as long as the log takes any."""
+    log = Path(f"{database.path}-wal")
+
+    def needs_room(connection: sqlite3.Connection) -> None:
+        connection.execute("INSERT INTO t VALUES (7, '')")
+        if log.stat().st_size:
+            error = sqlite3.OperationalError("database or disk is full")
+            error.sqlite_errorcode = sqlite3.SQLITE_FULL  # type: ignore[misc]
+            raise error
+
+    database.submit(insert(1)).result()
+    assert log.stat().st_size
+    database.submit(needs_room).result()
+    with Held(database):
+        waiting = [database.submit(insert(2)), database.submit(insert(3))]
+    for future in waiting:
+        future.result()
+    assert numbers(database) == [1, 2, 3, 7]
+
+
+def test_the_log_is_folded_in_before_it_takes_the_last_of_the_disk(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(database.path.parent)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=100_000))
+    largest = 0
+    for number in range(60):
+        database.submit(insert(number, "x" * 5_000)).result()
+        largest = max(largest, Path(f"{database.path}-wal").stat().st_size)
+    assert largest <= 100_000
+    assert numbers(database) == list(range(60))
 
 
 def limit_pages(database: Database, room: int | None) -> None:

@@ -1,0 +1,70 @@
+"""The command ``lightrag``, put together from its groups."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Annotated
+
+import typer
+
+from lightrag.cli.commands import documents, graph, ingest, query, scopes, serve, upkeep
+from lightrag.cli.errors import PlainGroup, tell
+
+_HELP = """Ask archives: documents in, answers with references out, limited by dates, tags and sources.
+
+Works on a folder (--dir, otherwise WORKING_DIR or ./rag_storage) with the models that the settings name, or with
+--server URL against a server. Without settings it needs no key and no network: answers are then sentences quoted from
+the documents."""
+
+_EPILOG = (
+    "lightrag ingest archive --recursive --tag collection:archive\n\n"
+    'lightrag query "Who drew the bridge?" --require type:letter --from 1926 --to 1928\n\n'
+    "lightrag documents list --server http://127.0.0.1:9621\n\n"
+    "Exit codes: 0 done, 1 failed, 2 asked for wrongly, 130 interrupted."
+)
+
+app = typer.Typer(
+    name="lightrag",
+    cls=PlainGroup,
+    help=_HELP,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["--help", "-h"]},
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"lightrag {version('lightrag-hku')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Take what stands before the command."""
+
+
+for group in (ingest, query, documents, scopes, graph, upkeep, serve):
+    group.register(app)
+
+
+def run_command() -> int:
+    """Run the command line of the process, and end it with the command's exit code."""
+    sys.excepthook = _one_line_hook
+    typer.main.get_command(app).main(prog_name="lightrag")
+    return 0
+
+
+def _one_line_hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Tell of an error that nobody foresaw in one line; Python then ends with exit code 1."""
+    tell(f"unexpected {kind.__name__}: {error}; this is a fault of the program")
+
+

@@ -1,0 +1,51 @@
+"""Dimension and model of stored vectors, read without the model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lightrag.exceptions import InputError
+from lightrag.kg.sqlite.database import database_path
+
+
+def stored_space(storage: str, working_dir: str, workspace: str) -> tuple[int, str]:
+    """Return the dimension of a workspace's vectors and the name of the model, ``""`` when unknown.
+
+    Args:
+        storage: Class name of the vector storage.
+        working_dir: The working directory.
+        workspace: The workspace in it.
+
+    Raises:
+        InputError: The storage does not tell, or holds no vectors.
+    """
+    path = database_path(working_dir, workspace)
+    found = _READERS[storage](path) if storage in _READERS else None
+    if found is None:
+        raise InputError(
+            f"{storage!r} in {str(path.parent)!r} does not tell the dimension of its vectors; give the embedding "
+            "function that they were made with"
+        )
+    return found
+
+
+def _of_sqlite(path: Path) -> tuple[int, str] | None:
+    import sqlite3
+    from contextlib import closing
+
+    if not path.exists():
+        return None
+    with closing(sqlite3.connect(path)) as connection:
+        row = connection.execute("SELECT dimension, model FROM vector_spaces ORDER BY namespace LIMIT 1").fetchone()
+    return None if row is None else (int(row[0]), str(row[1]))
+
+
+def _of_files(path: Path) -> tuple[int, str] | None:
+    from lightrag.kg.files.vector_files import header_of
+
+    found = [header_of(path.parent, namespace) for namespace in ("chunks", "entities", "relationships")]
+    known = [space for space in found if space is not None]
+    return max(known, key=lambda space: space[1] != "", default=None)
+
+
+_READERS = {"SQLiteVectorDBStorage": _of_sqlite, "NanoVectorDBStorage": _of_files}
