@@ -95,9 +95,7 @@ async def test_one_bad_document_stops_nothing(make_engine: EngineFactory) -> Non
 
 
 @pytest.mark.parametrize("reply", ["I am sorry, I cannot do that.", "entity<|#|>Ada", "{", "``` \n```", "[]"])
-async def test_an_unusable_reply_is_asked_again_then_the_document_fails(
-    make_engine: EngineFactory, reply: str
-) -> None:
+async def test_an_unusable_reply_is_asked_again_then_the_document_fails(make_engine: EngineFactory, reply: str) -> None:
     model = FactModel(lambda task, prompt: reply if task == "extract" else None)
     engine = await make_engine(model)
     track_id = await engine.ainsert(HARBOUR, ids="doc-1", file_paths="harbour.md")

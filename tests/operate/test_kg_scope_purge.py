@@ -222,9 +222,7 @@ async def run(steps: list[tuple[str, int, list[Any], list[str]]]) -> None:
             await engine.finalize_storages()
 
 
-async def compare_with_own_instance(
-    state: dict[str, Any], tag: str, held: dict[str, tuple[str, list[str]]]
-) -> None:
+async def compare_with_own_instance(state: dict[str, Any], tag: str, held: dict[str, tuple[str, list[str]]]) -> None:
     with tempfile.TemporaryDirectory() as directory:
         alone = await open_engine(directory)
         try:

@@ -85,9 +85,7 @@ async def check(documents: list[dict[str, Any]], fields: dict[str, Any], **engin
                     text_of(number), ids=f"d{number}", file_paths=f"{number}.md", metadata=given_metadata
                 )
             rows = await engine.doc_status.get_by_ids([f"d{number}" for number in range(len(documents))])
-            eligible = {
-                number for number, row in enumerate(rows) if document_matches_filter(row["metadata"], fields)
-            }
+            eligible = {number for number, row in enumerate(rows) if document_matches_filter(row["metadata"], fields)}
             for mode in MODES:
                 # Unfiltered first: its cached answer must not come back under the filter.
                 await engine.aquery(QUESTION, QueryParam(mode=mode))
@@ -96,9 +94,7 @@ async def check(documents: list[dict[str, Any]], fields: dict[str, Any], **engin
             await engine.finalize_storages()
 
 
-async def check_mode(
-    engine: LightRAG, model: FactModel, fields: dict[str, Any], mode: str, eligible: set[int]
-) -> None:
+async def check_mode(engine: LightRAG, model: FactModel, fields: dict[str, Any], mode: str, eligible: set[int]) -> None:
     everything = {"chunk_top_k": 50, "top_k": 50, **fields}
     data = await engine.aquery_data(QUESTION, QueryParam(mode=mode, **everything))
     assert marker_numbers(json.dumps(data)) <= eligible
