@@ -1,4 +1,6 @@
-"""The demo: read a corpus, build its graph, answer five questions with references. No key, no network.
+"""The demo: read a corpus, build its graph, answer questions with references, some limited by dates and tags.
+
+No key, no network.
 
     python -m demo.run            # or scripts/demo.sh, which sets everything up first
 
@@ -188,13 +190,26 @@ class Answer:
         return ""
 
 
-async def ask(rag: LightRAG, question: str) -> Answer:
+async def ask(rag: LightRAG, question: str, param: QueryParam) -> Answer:
     """Ask one question.
 
     Raises:
         DemoError: There is no answer; the message says why.
     """
-    return Answer.from_result(question, await rag.aquery_llm(question, QueryParam(mode="mix")))
+    return Answer.from_result(question, await rag.aquery_llm(question, param))
+
+
+async def eligible_documents(rag: LightRAG, param: QueryParam) -> list[str]:
+    """Return the paths of the documents that a limited question may draw on, sorted; those that a preview names."""
+    return sorted(row["file_path"] for row in (await rag.afilter_preview(param)).examples)
+
+
+def show_limit(console: Console, label: str, eligible: Sequence[str], titles: dict[str, str]) -> None:
+    """Print what a question is limited to, and the documents that are left."""
+    console.print()
+    console.print(f"[bold]Only {escape(label)}[/bold]: {len(eligible)} of {len(titles)} documents are eligible")
+    for path in eligible:
+        console.print(Padding(f"{escape(path)}  [dim]{escape(titles[path])}[/dim]", (0, 0, 0, 2)))
 
 
 def show(console: Console, question: str, answer: Answer, titles: dict[str, str]) -> None:
@@ -210,14 +225,39 @@ def show(console: Console, question: str, answer: Answer, titles: dict[str, str]
         console.print(Padding(f"[dim]{others} further documents were consulted.[/dim]", (0, 0, 0, 2)))
 
 
+async def demonstrate(rag: LightRAG, console: Console, item: dict[str, Any], titles: dict[str, str]) -> str:
+    """Ask one question of the list, limited if it has a filter, and print what comes of it.
+
+    Returns:
+        What is wrong with its documents or sources, in a line; ``""`` when nothing is.
+
+    Raises:
+        DemoError: There is no answer; the message says why.
+    """
+    param = QueryParam(mode="mix", **item.get("filter", {}))
+    eligible = sorted(titles)
+    if "filter" in item:
+        eligible = await eligible_documents(rag, param)
+        show_limit(console, item["label"], eligible, titles)
+    answer = await ask(rag, item["question"], param)
+    show(console, item["question"], answer, titles)
+    problem = answer.astray(item["expect_sources"])
+    if eligible != sorted(item.get("eligible", titles)):
+        problem = f"is limited to {', '.join(eligible)}, not to {', '.join(item['eligible'])}"
+    elif outside := sorted(set(answer.consulted) - set(eligible)):
+        problem = f"draws on {', '.join(outside)}, which is not eligible"
+    return f"  {item['question']} {problem}" if problem else ""
+
+
 async def run(options: argparse.Namespace, console: Console) -> None:
     """Run the demo from beginning to end.
 
     Raises:
-        DemoError: It could not be finished, or ``--check`` found a question without its expected source.
+        DemoError: It could not be finished, or ``--check`` found other documents or sources than expected.
     """
     sources = read_corpus(DEMO / "corpus")
-    questions = json.loads((DEMO / "questions.json").read_text(encoding="utf-8"))["first_demo"]
+    asked = json.loads((DEMO / "questions.json").read_text(encoding="utf-8"))
+    questions, limited = asked["first_demo"], asked["archive_filters"]
     known = prepare_work(WORK, sources, fresh=options.fresh)
     console.print(f"[bold]{len(sources)} documents[/bold], stored in {escape(str(WORK))}")
     console.print(f"[dim]{READER}[/dim]\n")
@@ -235,25 +275,23 @@ async def run(options: argparse.Namespace, console: Console) -> None:
         entities = len(await rag.get_graph_labels())
         took = time.perf_counter() - begin
         console.print(f"{'Found' if known else 'Read'} {len(sources)} documents, {entities} entities, in {took:.1f} s.")
-        astray = []
-        for item in questions:
-            answer = await ask(rag, item["question"])
-            show(console, item["question"], answer, {source.path: source.title for source in sources})
-            if problem := answer.astray(item["expect_sources"]):
-                astray.append(f"  {item['question']} {problem}")
+        titles = {source.path: source.title for source in sources}
+        astray = [await demonstrate(rag, console, item, titles) for item in [*questions, *limited]]
     finally:
         await rag.finalize_storages()
-    if options.check and astray:
-        raise DemoError("answers without the sources they should have:\n" + "\n".join(astray))
+    if options.check and any(astray):
+        raise DemoError("documents or sources are not as they should be:\n" + "\n".join(filter(None, astray)))
     console.print("\n[dim]Run it again: the documents are there, and it only asks. --fresh reads them anew.[/dim]")
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(prog="demo.run", description="Read the demo corpus and ask five questions.")
+    parser = argparse.ArgumentParser(prog="demo.run", description="Read the demo corpus and ask questions.")
     parser.add_argument("--fresh", action="store_true", help="forget what an earlier run read")
     parser.add_argument(
-        "--check", action="store_true", help="fail unless the answers have the sources they should have"
+        "--check",
+        action="store_true",
+        help="fail unless questions have the documents and answers the sources they should",
     )
     return parser.parse_args(argv)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lightrag.contracts.query import QueryParam
+    from lightrag.contracts.roles import ROLES, RoleLLMConfig, RoleSpec
     from lightrag.lightrag import LightRAG
     from lightrag.query_filters import DateFilter, DocumentMetadata, SearchFilters
 
@@ -16,12 +17,25 @@ __version__ = "1.6.0+filters.1"
 _EXPORTS = {
     "LightRAG": "lightrag.lightrag",
     "QueryParam": "lightrag.contracts.query",
+    "RoleLLMConfig": "lightrag.contracts.roles",
+    "RoleSpec": "lightrag.contracts.roles",
+    "ROLES": "lightrag.contracts.roles",
     "DateFilter": "lightrag.query_filters",
     "DocumentMetadata": "lightrag.query_filters",
     "SearchFilters": "lightrag.query_filters",
 }
 
-__all__ = ["DateFilter", "DocumentMetadata", "LightRAG", "QueryParam", "SearchFilters", "__version__"]
+__all__ = [
+    "DateFilter",
+    "DocumentMetadata",
+    "LightRAG",
+    "QueryParam",
+    "ROLES",
+    "RoleLLMConfig",
+    "RoleSpec",
+    "SearchFilters",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:

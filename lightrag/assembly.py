@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lightrag.constants import MIGRATION_ROW
 from lightrag.context import EngineContext
+from lightrag.engine.build_models import build_embedder, build_models
+from lightrag.engine.startup import addon_of
 from lightrag.exceptions import StorageError
 from lightrag.ingest.state import PipelineState
 from lightrag.ingest.take_over import take_over_outside_changes
 from lightrag.kg.files.detect import refuse_files_beside_sqlite
 from lightrag.parser.engines import ParserEngines
-from lightrag.runtime.calls import BoundedCalls
 from lightrag.runtime.llm_cache import LLMCache
-from lightrag.runtime.model_set import Embedder, ModelSet, TextModel
-from lightrag.runtime.tokens import TiktokenTokenizer
 from lightrag.settings import Settings
 from lightrag.stores import Stores, open_stores
 
@@ -31,81 +30,55 @@ async def assemble(engine: EngineFields, settings: Settings, state: PipelineStat
         EmbeddingMismatchError: The stored vectors come from another embedding model.
     """
     refuse_files_beside_sqlite(settings.working_dir, settings.workspace, _storages(settings))
-    models = build_models(engine, settings)
+    addon = addon_of(engine, settings)
+    embedder = build_embedder(engine, settings)
     # Vector stores embed rows that come without a vector through the same bounded calls as everything else.
-    stores = open_stores(settings, models.embedder.func, vector_options=engine.vector_db_storage_cls_kwargs)
+    stores = open_stores(settings, embedder.as_function(), vector_options=engine.vector_db_storage_cls_kwargs)
+    models, roles = build_models(engine, settings, embedder, stores.llm_response_cache)
     await stores.initialize()
     try:
-        return await _ready(engine, settings, state, models, stores)
+        await _refuse_half_copied(stores)
+        context = EngineContext(
+            settings=settings,
+            stores=stores,
+            models=models,
+            cache=_cache(settings, stores),
+            graph_lock=state.graph_lock,
+            parsers=ParserEngines.from_settings(settings),
+            addon=addon,
+            chunking_func=engine.chunking_func,
+            roles=roles,
+            events=engine.observation.events,
+            max_pending_documents=engine.max_pending_documents,
+        )
+        await take_over_outside_changes(context)
+        return context
     except BaseException:
         await stores.finalize()
         raise
 
 
-async def _ready(
-    engine: EngineFields, settings: Settings, state: PipelineState, models: ModelSet, stores: Stores
-) -> EngineContext:
-    """Return the context of opened stores, after what another tool wrote into them was taken over."""
-    await _refuse_half_copied(stores)
-    cache = LLMCache(
+def _cache(settings: Settings, stores: Stores) -> LLMCache:
+    return LLMCache(
         stores.llm_response_cache,
         enabled=settings.enable_llm_cache,
         enabled_for_extract=settings.enable_llm_cache_for_entity_extract,
     )
-    return EngineContext(
-        settings=settings,
-        stores=stores,
-        models=models,
-        cache=cache,
-        graph_lock=state.graph_lock,
-        parsers=ParserEngines.from_settings(settings),
-        addon=dict(engine.addon_params),
-        chunking_func=engine.chunking_func,
+
+
+def _storages(settings: Settings) -> tuple[str, ...]:
+    return (
+        settings.kv_storage,
+        settings.doc_status_storage,
+        settings.graph_storage,
+        settings.vector_storage,
+        settings.evidence_storage,
     )
 
 
-def build_models(engine: EngineFields, settings: Settings) -> ModelSet:
-    """Bound the user's models and give each its role."""
-    assert engine.llm_model_func is not None
-    assert engine.embedding_func is not None
-    calls = BoundedCalls(
-        engine.llm_model_func, settings.llm_model_max_async, float(settings.default_llm_timeout), name="llm"
-    )
-
-    def text_model(role: str) -> TextModel:
-        return TextModel(role, f"{role}|{model_identity(engine)}", calls, dict(engine.llm_model_kwargs))
-
-    embedder = Embedder(
-        func=engine.embedding_func,
-        calls=BoundedCalls(
-            engine.embedding_func,
-            settings.embedding_func_max_async,
-            float(settings.default_embedding_timeout),
-            name="embedding",
-        ),
-        batch_size=settings.embedding_batch_num,
-    )
-    rerank = None
-    if engine.rerank_model_func is not None:
-        rerank = BoundedCalls(
-            engine.rerank_model_func,
-            settings.rerank_model_max_async,
-            float(settings.default_rerank_timeout),
-            name="rerank",
+async def _refuse_half_copied(stores: Stores) -> None:
+    if await stores.workspace_state.get_by_id(MIGRATION_ROW) is not None:
+        raise StorageError(
+            f"workspace {stores.workspace_state.workspace!r} is an unfinished copy of another one; "
+            "run `lightrag migrate` again, which goes on where it stopped"
         )
-    return ModelSet(
-        extract=text_model("extract"),
-        keyword=text_model("keyword"),
-        query=text_model("query"),
-        embedder=embedder,
-        rerank=rerank,
-        tokenizer=engine.tokenizer or TiktokenTokenizer(settings.tiktoken_model_name),
-    )
-
-
-def model_identity(engine: EngineFields) -> str:
-    """Return what tells one language model from another in cache keys: name, host and function."""
-    func: Any = engine.llm_model_func
-    host = engine.llm_model_kwargs.get("base_url") or engine.llm_model_kwargs.get("host") or ""
-    inner = getattr(func, "func", func)
-    return f"{engine.llm_model_name}|{host}|{getattr(inner, '__module__', '')}.{getattr(inner, '__qualname__', '')}"

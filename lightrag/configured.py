@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lightrag.contracts.roles import EXTRACT_ROLE, KEYWORD_ROLE, QUERY_ROLE, RoleLLMConfig
 from lightrag.embedding.registry import EmbeddingAttributes, create_embedding
 from lightrag.exceptions import InputError
 from lightrag.lightrag import LightRAG
@@ -13,13 +14,14 @@ from lightrag.runtime.endpoints import ModelEndpoint
 from lightrag.settings import load_settings
 
 if TYPE_CHECKING:
-    from lightrag.contracts.models import EmbeddingFunc
-    from lightrag.settings_api import BindingSettings
+    from lightrag.contracts.models import EmbeddingFunc, RerankFunc
+    from lightrag.settings import Settings
+    from lightrag.settings_api import ApiSettings
 
 OFFLINE = "offline"
 
 
-def build_engine(bindings: BindingSettings, **fields: Any) -> LightRAG:
+def build_engine(bindings: ApiSettings, **fields: Any) -> LightRAG:
     """Return an engine, not yet opened.
 
     Args:
@@ -33,47 +35,82 @@ def build_engine(bindings: BindingSettings, **fields: Any) -> LightRAG:
     given = {name: value for name, value in fields.items() if value is not None}
     settings = load_settings(**given)
     model = OFFLINE if bindings.llm_binding == OFFLINE else settings.llm_model_name
-    reranker = None
-    if bindings.rerank_binding != NO_RERANKER:
-        reranker = create_reranker(
-            bindings.rerank_binding,
-            _endpoint(
-                bindings.rerank_model,
-                bindings.rerank_binding_host,
-                bindings.rerank_binding_api_key,
-                settings.default_rerank_timeout,
-            ),
-        )
+    endpoint = _endpoint(model, bindings.llm_binding_host, bindings.llm_binding_api_key, settings.default_llm_timeout)
     return LightRAG(
         **{
-            "llm_model_func": create_llm(
-                bindings.llm_binding,
-                _endpoint(model, bindings.llm_binding_host, bindings.llm_binding_api_key, settings.default_llm_timeout),
-            ),
+            "llm_model_func": create_llm(bindings.llm_binding, endpoint),
             "llm_model_name": model,
+            "role_llm_configs": _roles(bindings, endpoint),
             "embedding_func": _embedding(bindings, settings.default_embedding_timeout),
-            "rerank_model_func": reranker,
+            "rerank_model_func": _reranker(bindings, settings),
             **given,
         }
     )
 
 
-def _embedding(bindings: BindingSettings, timeout: float) -> EmbeddingFunc:
+def _roles(bindings: ApiSettings, endpoint: ModelEndpoint) -> dict[str, RoleLLMConfig]:
+    """Return what the settings give to single roles."""
+    configs: dict[str, RoleLLMConfig] = {}
+    for spec in (EXTRACT_ROLE, KEYWORD_ROLE, QUERY_ROLE):
+        own = {
+            name: getattr(bindings, f"{spec.name}_{name}")
+            for name in ("llm_binding", "llm_model", "llm_binding_host", "llm_binding_api_key")
+        }
+        config = RoleLLMConfig(
+            max_async=getattr(bindings, f"{spec.name}_max_async_llm") or None,
+            timeout=getattr(bindings, f"{spec.name}_llm_timeout") or None,
+        )
+        if any(own.values()):
+            binding = own["llm_binding"] or bindings.llm_binding
+            # Address and key belong to the binding that they were given for.
+            same = binding == bindings.llm_binding
+            place = ModelEndpoint(
+                model=own["llm_model"] or (OFFLINE if binding == OFFLINE else endpoint.model),
+                base_url=own["llm_binding_host"] or (endpoint.base_url if same else None),
+                api_key=own["llm_binding_api_key"] or (endpoint.api_key if same else None),
+                timeout=float(config.timeout) if config.timeout else endpoint.timeout,
+            )
+            config.func = create_llm(binding, place)
+            config.metadata = {"binding": binding, "model": place.model, "host": place.base_url or ""}
+        if config != RoleLLMConfig():
+            configs[spec.name] = config
+    return configs
+
+
+def _reranker(bindings: ApiSettings, settings: Settings) -> RerankFunc | None:
+    if bindings.rerank_binding == NO_RERANKER:
+        return None
+    endpoint = _endpoint(
+        bindings.rerank_model,
+        bindings.rerank_binding_host,
+        bindings.rerank_binding_api_key,
+        settings.default_rerank_timeout,
+    )
+    return create_reranker(bindings.rerank_binding, endpoint)
+
+
+def _embedding(bindings: ApiSettings, timeout: float) -> EmbeddingFunc:
     if bindings.embedding_binding != OFFLINE and not bindings.embedding_model:
         raise InputError(
             f"EMBEDDING_MODEL is empty; the binding {bindings.embedding_binding!r} needs the name of a model"
         )
-    endpoint = _endpoint(
+    prefixes = {
+        "query_prefix": bindings.embedding_query_prefix,
+        "document_prefix": bindings.embedding_document_prefix,
+    }
+    endpoint = ModelEndpoint(
         bindings.embedding_model or OFFLINE,
-        bindings.embedding_binding_host,
-        bindings.embedding_binding_api_key,
-        timeout,
+        bindings.embedding_binding_host or None,
+        bindings.embedding_binding_api_key or None,
+        float(timeout),
+        {name: value for name, value in prefixes.items() if value},
     )
     attributes = EmbeddingAttributes(
         embedding_dim=bindings.embedding_dim,
         max_token_size=bindings.embedding_token_limit or None,
         send_dimensions=bindings.embedding_send_dim,
-        supports_asymmetric=bindings.embedding_asymmetric,
+        # A prefix tells questions from texts, so whoever gives one wants that.
+        supports_asymmetric=bindings.embedding_asymmetric or bool(endpoint.options),
     )
     return create_embedding(bindings.embedding_binding, endpoint, attributes)
 

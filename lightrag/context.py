@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lightrag.parser.engines import ParserEngines
+from lightrag.runtime.events import Events
 from lightrag.runtime.llm_cache import LLMCache
 from lightrag.runtime.model_set import ModelSet
+from lightrag.runtime.role_models import RoleModels
 from lightrag.settings import Settings
 from lightrag.stores import Stores
 
@@ -30,6 +32,9 @@ class EngineContext:
         addon: ``addon_params`` as the user gave them, with ``language`` and entity type guidance.
         chunking_func: The user's own chunker ``(tokenizer, content, split_by_character, split_by_character_only,
             overlap, size)``, plain or async, returning rows with ``content`` and ``tokens``.
+        roles: Replaces the models of roles; ``None`` where they stay.
+        events: Who listens.
+        max_pending_documents: Documents that may wait before further ones are refused; 0 for no limit.
     """
 
     settings: Settings
@@ -40,3 +45,6 @@ class EngineContext:
     parsers: ParserEngines
     addon: dict[str, Any] = field(default_factory=dict)
     chunking_func: Callable[..., Any] | None = None
+    roles: RoleModels | None = None
+    events: Events = field(default_factory=Events)
+    max_pending_documents: int = 0

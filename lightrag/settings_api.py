@@ -6,6 +6,7 @@ Nothing is read at import. Secrets are left out of every ``repr``.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, Field, ValidationError, field_validator
@@ -129,12 +130,74 @@ class BindingSettings(BaseSettings):
     embedding_send_dim: bool = Field(False, description="Ask the model for that dimension.")
     embedding_token_limit: int = Field(0, ge=0, description="Longest text it takes, tokens; 0 when not limited.")
     embedding_asymmetric: bool = Field(False, description="Tell the model questions from documents.")
+    embedding_query_prefix: str = Field("", description="Put before a question that is embedded, where asymmetric.")
+    embedding_document_prefix: str = Field("", description="Put before a text that is embedded, where asymmetric.")
     embedding_binding_host: str = Field("", description="Address of the embedding model.")
     embedding_binding_api_key: str = Field("", repr=False, description="Key of the embedding model.")
     rerank_binding: str = Field("null", description="Binding of the reranker; null for none.")
     rerank_model: str = Field("", description="Name of the reranker; empty for the binding's own.")
     rerank_binding_host: str = Field("", description="Address of the reranker.")
     rerank_binding_api_key: str = Field("", repr=False, description="Key of the reranker.")
+
+
+class RoleBindingSettings(BaseSettings):
+    """Models of single roles; what is empty or 0 is taken from the model of all roles."""
+
+    extract_llm_binding: str = Field("", description="Binding of the model that extracts entities and relations.")
+    extract_llm_model: str = Field("", description="Name of the model that extracts entities and relations.")
+    extract_llm_binding_host: str = Field("", description="Address of that model.")
+    extract_llm_binding_api_key: str = Field("", repr=False, description="Key of that model.")
+    extract_llm_timeout: int = Field(0, ge=0, description="Longest call of that model, seconds.")
+    extract_max_async_llm: int = Field(0, ge=0, description="Calls of that model at a time.")
+    keyword_llm_binding: str = Field("", description="Binding of the model that finds keywords of questions.")
+    keyword_llm_model: str = Field("", description="Name of the model that finds keywords of questions.")
+    keyword_llm_binding_host: str = Field("", description="Address of that model.")
+    keyword_llm_binding_api_key: str = Field("", repr=False, description="Key of that model.")
+    keyword_llm_timeout: int = Field(0, ge=0, description="Longest call of that model, seconds.")
+    keyword_max_async_llm: int = Field(0, ge=0, description="Calls of that model at a time.")
+    query_llm_binding: str = Field("", description="Binding of the model that answers.")
+    query_llm_model: str = Field("", description="Name of the model that answers.")
+    query_llm_binding_host: str = Field("", description="Address of that model.")
+    query_llm_binding_api_key: str = Field("", repr=False, description="Key of that model.")
+    query_llm_timeout: int = Field(0, ge=0, description="Longest call of that model, seconds.")
+    query_max_async_llm: int = Field(0, ge=0, description="Calls of that model at a time.")
+
+
+class ProviderSettings(BaseSettings):
+    """Keys and addresses of providers, where none is given to the function or the binding that calls them."""
+
+    azure_openai_endpoint: str = Field("", description="Address of the Azure resource.")
+    azure_openai_api_key: str = Field("", repr=False, description="Key of the Azure resource.")
+    azure_openai_api_version: str = Field("", description="Version of the interface of Azure.")
+    azure_openai_deployment: str = Field("", description="Deployment on Azure that is asked when no model is named.")
+    azure_embedding_endpoint: str = Field("", description="Address of another Azure resource for embeddings.")
+    azure_embedding_api_key: str = Field("", repr=False, description="Key of that resource.")
+    azure_embedding_api_version: str = Field("", description="Version of the interface of that resource.")
+    azure_embedding_deployment: str = Field("", description="Deployment that embeds when no model is named.")
+    gemini_api_key: str = Field(
+        "",
+        repr=False,
+        validation_alias=AliasChoices("gemini_api_key", "GOOGLE_API_KEY"),
+        description="Key of Google Gemini.",
+    )
+    mistral_api_key: str = Field("", repr=False, description="Key of Mistral.")
+    nvidia_api_key: str = Field("", repr=False, description="Key of NVIDIA.")
+    zhipuai_api_key: str = Field("", repr=False, description="Key of Zhipu AI.")
+    jina_api_key: str = Field("", repr=False, description="Key of Jina.")
+    voyage_api_key: str = Field(
+        "",
+        repr=False,
+        validation_alias=AliasChoices("voyage_api_key", "VOYAGEAI_API_KEY"),
+        description="Key of Voyage AI.",
+    )
+    cohere_api_key: str = Field("", repr=False, description="Key of Cohere.")
+    dashscope_api_key: str = Field("", repr=False, description="Key of Alibaba Cloud's DashScope.")
+    aws_bearer_token_bedrock: str = Field("", repr=False, description="Key of Amazon Bedrock; without one AWS signs.")
+    aws_region: str = Field(
+        "",
+        validation_alias=AliasChoices("aws_region", "AWS_DEFAULT_REGION"),
+        description="Region of Amazon Bedrock.",
+    )
 
 
 class ApiSettings(
@@ -144,6 +207,8 @@ class ApiSettings(
     PresentationSettings,
     ObservationSettings,
     BindingSettings,
+    RoleBindingSettings,
+    ProviderSettings,
 ):
     """All settings of the server, typed and frozen."""
 
@@ -178,6 +243,18 @@ def load_api_settings(**overrides: Any) -> ApiSettings:
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
         raise InputError(f"setting not usable: {problems}") from error
+
+
+class _OnlyProviders(ProviderSettings):
+    model_config = SettingsConfigDict(
+        env_file=".env", env_file_encoding="utf-8", extra="ignore", frozen=True, populate_by_name=True
+    )
+
+
+@lru_cache(maxsize=1)
+def provider_settings() -> ProviderSettings:
+    """Return keys and addresses of providers as first read by this process."""
+    return _OnlyProviders(**{})
 
 
 def environment_names(kinds: Iterable[type[BaseSettings]] = (Settings, ApiSettings)) -> set[str]:

@@ -128,10 +128,7 @@ def _include_routes(app: FastAPI, state: ServerState) -> None:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     state: ServerState = app.state.server
     await state.engine.initialize_storages()
-    models = state.engine.context.models
-    state.metrics.models.calls = model_calls(
-        [("llm", models.query.calls), ("embedding", models.embedder.calls), ("rerank", models.rerank)]
-    )
+    state.metrics.models.read = lambda: model_calls(state.engine.context.models)
     state.background.start()
     try:
         yield

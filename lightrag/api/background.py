@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("lightrag.api")
 
 WAITING_STATES = (DocStatus.PENDING, *INTERRUPTED_STATES)
+_AGAIN_SECONDS = 1.0
 _RETRY_SECONDS = 30.0
 
 
@@ -106,13 +107,19 @@ class Background:
 
     async def _process(self) -> None:
         # A run without documents would only replace the log of the last one, and look busy.
-        counts = await self._engine.get_processing_status()
         retry_failed, self._retry_failed = self._retry_failed, False
-        if retry_failed and counts.get(DocStatus.FAILED.value):
+        if retry_failed and (await self._engine.get_processing_status()).get(DocStatus.FAILED.value):
             await self._engine.aretry_failed_documents()
-        elif any(counts.get(state.value) for state in WAITING_STATES):
+        elif await self._is_anything_waiting():
             await self._engine.apipeline_process_enqueue_documents()
         await self.archive_finished()
+        if await self._is_anything_waiting():
+            # Something else held the pipeline, a deletion for example.
+            asyncio.get_running_loop().call_later(_AGAIN_SECONDS, self._wanted.set)
+
+    async def _is_anything_waiting(self) -> bool:
+        counts = await self._engine.get_processing_status()
+        return any(counts.get(state.value) for state in WAITING_STATES)
 
     async def archive_finished(self) -> int:
         """Put away the files of documents that are processed, and of those that repeat another one.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from lightrag.lightrag import LightRAG
 
 logger = logging.getLogger("lightrag.api")
+
+_PAUSE_SECONDS = 0.5
 
 Listed = tuple[list[tuple[str, DocProcessingStatus]], int]
 
@@ -73,9 +76,15 @@ async def list_documents(
 async def delete_documents(
     engine: LightRAG | RestrictedEngine, inputs: InputFolder, doc_ids: Sequence[str], request: DeleteDocumentsRequest
 ) -> None:
-    """Delete documents one after another; one that cannot be deleted does not keep the others."""
+    """Delete documents one after another; one that cannot be deleted does not keep the others.
+
+    Documents that began to be processed meanwhile are waited for.
+    """
     for doc_id in doc_ids:
         result = await engine.adelete_by_doc_id(doc_id, delete_llm_cache=request.delete_llm_cache)
+        while result.status == "not_allowed":
+            await asyncio.sleep(_PAUSE_SECONDS)
+            result = await engine.adelete_by_doc_id(doc_id, delete_llm_cache=request.delete_llm_cache)
         if result.status != "success":
             logger.warning("document %r was not deleted: %s", doc_id, result.message)
         elif request.delete_file and result.file_path:

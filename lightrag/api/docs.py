@@ -40,6 +40,8 @@ async def _swagger(request: Request) -> HTMLResponse:
         swagger_js_url=f"{root}{_ASSETS}/swagger-ui-bundle.js",
         swagger_css_url=f"{root}{_ASSETS}/swagger-ui.css",
         swagger_favicon_url=f"{root}{_ASSETS}/favicon.png",
+        # Else the page asks a server on the internet whether this document is valid.
+        swagger_ui_parameters={"validatorUrl": None},
     )
 
 

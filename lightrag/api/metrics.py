@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from lightrag.runtime.calls import BoundedCalls
+from lightrag.runtime.model_set import ModelSet
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
@@ -17,7 +18,8 @@ class ModelCalls(Collector):
     """Reads what the bounded models are doing when somebody looks."""
 
     def __init__(self) -> None:
-        self.calls: Mapping[str, BoundedCalls] = {}
+        # Asked each time, since the models of a running engine can be replaced.
+        self.read: Callable[[], Mapping[str, BoundedCalls]] = dict
 
     def collect(self) -> Iterator[Metric]:
         """Yield running, waiting, done and failed calls of every model."""
@@ -26,7 +28,7 @@ class ModelCalls(Collector):
         done = CounterMetricFamily(
             "lightrag_model_calls", "Calls that ended, by outcome: done or failed.", labels=["model", "outcome"]
         )
-        for name, calls in self.calls.items():
+        for name, calls in self.read().items():
             status = calls.status()
             running.add_metric([name], status.running)
             waiting.add_metric([name], status.queued)
@@ -99,6 +101,9 @@ class Metrics:
         self.uploads.labels(way).inc(count)
 
 
-def model_calls(models: Iterable[tuple[str, BoundedCalls | None]]) -> dict[str, BoundedCalls]:
-    """Return those models that there are, by name."""
-    return {name: calls for name, calls in models if calls is not None}
+def model_calls(models: ModelSet) -> dict[str, BoundedCalls]:
+    """Return the bounded models by name: ``llm`` when all roles share one, the names of the roles when they do not."""
+    roles = {name: getattr(models, name).calls for name in ("extract", "keyword", "query")}
+    texts = {"llm": models.query.calls} if len(set(map(id, roles.values()))) == 1 else roles
+    rerank = {} if models.rerank is None else {"rerank": models.rerank}
+    return {**texts, "embedding": models.embedder.calls, **rerank}

@@ -10,6 +10,7 @@ import typer
 
 from lightrag.cli.commands import documents, graph, ingest, query, scopes, serve, upkeep
 from lightrag.cli.errors import PlainGroup, tell
+from lightrag.cli.grouping import examples, flowing
 
 _HELP = """Ask archives: documents in, answers with references out, limited by dates, tags and sources.
 
@@ -17,17 +18,17 @@ Works on a folder (--dir, otherwise WORKING_DIR or ./rag_storage) with the model
 --server URL against a server. Without settings it needs no key and no network: answers are then sentences quoted from
 the documents."""
 
-_EPILOG = (
-    "lightrag ingest archive --recursive --tag collection:archive\n\n"
-    'lightrag query "Who drew the bridge?" --require type:letter --from 1926 --to 1928\n\n'
-    "lightrag documents list --server http://127.0.0.1:9621\n\n"
-    "Exit codes: 0 done, 1 failed, 2 asked for wrongly, 130 interrupted."
+_EXAMPLES = examples(
+    "lightrag ingest archive --recursive --tag collection:archive",
+    'lightrag query "Who drew the bridge?" --require type:letter --from 1926',
+    "lightrag documents list --server http://127.0.0.1:9621",
 )
+_EPILOG = f"{_EXAMPLES}\n\nExit codes: 0 done, 1 failed, 2 asked for wrongly, 130 interrupted."
 
 app = typer.Typer(
     name="lightrag",
     cls=PlainGroup,
-    help=_HELP,
+    help=flowing(_HELP),
     epilog=_EPILOG,
     context_settings={"help_option_names": ["--help", "-h"]},
     pretty_exceptions_enable=False,
@@ -65,6 +66,7 @@ def run_command() -> int:
 
 def _one_line_hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """Tell of an error that nobody foresaw in one line; Python then ends with exit code 1."""
-    tell(f"unexpected {kind.__name__}: {error}; this is a fault of the program")
-
-
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = f" in {trace.tb_frame.f_code.co_filename}, line {trace.tb_lineno}" if trace else ""
+    tell(f"unexpected {kind.__name__}{where}: {error}; this is a fault of the program")

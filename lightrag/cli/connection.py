@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,11 +82,12 @@ class Requests:
         """Delete with JSON, as :meth:`get`."""
         return await self._send("DELETE", path, json=body)
 
-    async def upload(self, file: Path, metadata: str) -> dict[str, Any]:
+    async def upload(self, file: Path, name: str, metadata: str) -> dict[str, Any]:
         """Upload a file; where the server has too much to do, wait as long as it says.
 
         Args:
             file: The file.
+            name: Name that it shall have there.
             metadata: JSON.
 
         Raises:
@@ -96,7 +98,7 @@ class Requests:
             try:
                 with file.open("rb") as source:
                     return await self._send(
-                        "POST", "/documents/upload", files={"file": (file.name, source)}, data={"metadata": metadata}
+                        "POST", "/documents/upload", files={"file": (name, source)}, data={"metadata": metadata}
                     )
             except OSError as error:
                 raise InputError(f"file {str(file)!r} cannot be read: {error.strerror or error}") from error
@@ -160,12 +162,11 @@ def _refusal(response: httpx.Response) -> ServerError:
     if not isinstance(body, dict):
         body = {}
     text = _in_words(body.get("detail")) or f"{response.request.url.path}: {response.reason_phrase}"
-    error = ServerError(one_line(f"{text} (status {response.status_code})"), response.status_code,
-                        str(body.get("code") or ""))
-    try:
+    error = ServerError(
+        one_line(f"{text} (status {response.status_code})"), response.status_code, str(body.get("code") or "")
+    )
+    with suppress(ValueError):
         error.retry_after = float(response.headers.get("Retry-After", error.retry_after))
-    except ValueError:
-        pass
     return error
 
 

@@ -18,6 +18,7 @@ Told = Callable[[int, int, str], None]
 """Told how many of how many are done, and what is at hand."""
 
 FINISHED = ("processed", "failed")
+WAITING = ("pending", "parsing", "analyzing", "processing")
 
 
 @dataclass(frozen=True)
@@ -26,17 +27,27 @@ class Stored:
 
     Attributes:
         file: The file.
-        status: ``stored`` and waiting to be processed, ``known`` from before, or ``refused``.
+        status: ``stored`` and waiting to be processed, ``known`` from before, ``failed`` before, or ``refused``.
         message: Why it is not stored; ``""`` if it is.
         track_id: Names the act of storing; ``""`` without one.
-        doc_id: Document that it became, or is known as; ``""`` when unknown.
+        doc_id: Document that it is known as; ``""`` for a new one.
     """
 
     file: SourceFile
-    status: Literal["stored", "known", "refused"]
+    status: Literal["stored", "known", "failed", "refused"]
     message: str = ""
     track_id: str = ""
     doc_id: str = ""
+
+
+def stored_before(file: SourceFile, row: Row) -> Stored:
+    """Return what becomes of a file whose document is there already; one that waits is waited for."""
+    if row["status"] in WAITING:
+        return Stored(file, "stored", track_id=row["track_id"] or "", doc_id=row["id"])
+    if row["status"] == "failed":
+        again = "`lightrag documents retry` tries it again"
+        return Stored(file, "failed", f"failed before: {row['error_msg']}; {again}", doc_id=row["id"])
+    return Stored(file, "known", f"already stored (status {row['status']})", doc_id=row["id"])
 
 
 @dataclass(frozen=True)

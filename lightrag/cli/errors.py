@@ -1,6 +1,6 @@
 """How a command ends: exit codes, and every error in one plain line.
 
-    0  done        1  failed        2  asked for wrongly        130  interrupted
+0  done        1  failed        2  asked for wrongly        130  interrupted
 """
 
 from __future__ import annotations
@@ -68,9 +68,7 @@ def tell(message: object) -> None:
 class PlainGroup(TyperGroup):
     """The whole command: its errors are one plain line each, never a box or a traceback."""
 
-    def main(
-        self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: Any, **options: Any
-    ) -> Any:
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: Any, **options: Any) -> Any:
         """Run a command line, and end the process with its exit code."""
         standalone = options.pop("standalone_mode", True)
         try:
@@ -80,10 +78,6 @@ class PlainGroup(TyperGroup):
         except typer.Abort:
             tell("interrupted")
             outcome = INTERRUPTED
-        except BrokenPipeError:
-            # Whoever read the output has seen enough.
-            sys.stdout = _Nowhere()  # type: ignore[assignment]
-            outcome = FAILED
         except LightRAGError as error:
             tell(error)
             outcome = exit_code(error)
@@ -91,16 +85,6 @@ class PlainGroup(TyperGroup):
         if standalone:
             sys.exit(code)
         return code
-
-
-class _Nowhere:
-    """Stands for a closed output while the interpreter ends, which flushes once more."""
-
-    def write(self, text: str) -> int:
-        return len(text)
-
-    def flush(self) -> None:
-        return None
 
 
 def _usage(error: typer.TyperException) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from lightrag.exceptions import InputError
 
 DEFAULT_PRESET = "broad_retrieval"
 _UNCATALOGUED = "uncatalogued_only"
+_IDLE_DIGITS = re.compile(r"(\d\d\.\d{3})000\b")
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class ChosenFilter:
 
     def in_words(self) -> str:
         """Return one line; ``""`` when nothing is filtered."""
-        return "; ".join([*_parts(self.fields), *([f"zone {self.zone}"] if self.zone else [])])
+        words = "; ".join([*_parts(self.fields), *([f"zone {self.zone}"] if self.zone else [])])
+        return _IDLE_DIGITS.sub(r"\1", words)
 
     def as_json(self) -> dict[str, Any]:
         """Return what is printed beside results."""
@@ -44,8 +47,6 @@ def choose(options: FilterOptions) -> ChosenFilter:
         InputError: They cannot be used, alone or together.
     """
     from lightrag.query_filters import build_vector_query_filter
-    from lightrag.query_filters.strict_model import parse_model
-    from lightrag.query_filters.query_filter import FILTER_ATTRIBUTES, VectorQueryFilter
 
     if options.any_tag and not options.require:
         raise InputError("--any says that one of the required tags is enough; name them with --require")
@@ -56,16 +57,15 @@ def choose(options: FilterOptions) -> ChosenFilter:
     dates = _date_filter(options, zone)
     if dates is not None:
         fields["date_filter"] = dates
-    unknown = fields.keys() - set(FILTER_ATTRIBUTES)
-    if unknown:
-        parse_model(VectorQueryFilter, {name: fields[name] for name in sorted(unknown)})
-        raise InputError(f"--filter has the field {min(unknown)!r}; allowed are {', '.join(FILTER_ATTRIBUTES)}")
     build_vector_query_filter(fields)
     typed = [options.start, options.end, options.at, options.after, options.before]
     return ChosenFilter(fields, zone_in_use(typed, options.zone))
 
 
 def _given_json(text: str | None) -> dict[str, Any]:
+    from lightrag.query_filters import FILTER_ATTRIBUTES
+    from lightrag.query_filters.strict_model import nearest
+
     if text is None:
         return {}
     if text.startswith("@"):
@@ -73,7 +73,13 @@ def _given_json(text: str | None) -> dict[str, Any]:
             text = Path(text[1:]).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"--filter: file {text[1:]!r} cannot be read: {error}") from error
-    return json_object(text, "--filter")
+    fields = json_object(text, "--filter")
+    for name in fields:
+        if name not in FILTER_ATTRIBUTES:
+            near = nearest(name, FILTER_ATTRIBUTES)
+            hint = f"; did you mean {near!r}?" if near else "."
+            raise InputError(f"--filter has no field {name!r}{hint} Allowed are {', '.join(FILTER_ATTRIBUTES)}")
+    return fields
 
 
 def _tags_and_sources(options: FilterOptions) -> dict[str, Any]:
@@ -102,9 +108,8 @@ def _date_filter(options: FilterOptions, zone: Zone) -> dict[str, Any] | None:
 
     if options.at is not None and (options.start is not None or options.end is not None):
         raise InputError("--at is one point in time; give either that, or a period with --from and --to")
-    start, end = (None if options.start is None else moment(options.start, zone, Edge.START, "--from")), (
-        None if options.end is None else moment(options.end, zone, Edge.END, "--to")
-    )
+    start = None if options.start is None else moment(options.start, zone, Edge.START, "--from")
+    end = None if options.end is None else moment(options.end, zone, Edge.END, "--to")
     if options.at is not None:
         start = end = moment(options.at, zone, Edge.POINT, "--at")
     if start is None and end is None and options.preset is None and options.undated is None:

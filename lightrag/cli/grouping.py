@@ -1,4 +1,4 @@
-"""Options that several commands share, as dataclasses.
+"""How commands are declared: options that several of them share, as dataclasses, and examples.
 
 A command takes such a dataclass as one parameter; on the command line each of its fields is an option of its own.
 """
@@ -31,13 +31,13 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**given: Any) -> None:
         made = {
-            name: kind(**{field.name: given.pop(field.name) for field in fields(kind)})
-            for name, kind in groups.items()
+            name: kind(**{field.name: given.pop(field.name) for field in fields(kind)}) for name, kind in groups.items()
         }
         command(**made, **given)
 
+    run.__doc__ = flowing(inspect.getdoc(command) or "")
     # Typer looks for the parameters in all three places.
-    del run.__wrapped__  # type: ignore[attr-defined]
+    del run.__wrapped__
     run.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
     return run
@@ -52,5 +52,15 @@ def _parameters(kind: type) -> list[inspect.Parameter]:
             default=inspect.Parameter.empty if field.default is MISSING else field.default,
             annotation=hints[field.name],
         )
-        for field in fields(kind)  # type: ignore[arg-type]
+        for field in fields(kind)
     ]
+
+
+def flowing(text: str) -> str:
+    """Return a text with each paragraph in one line, for terminals of any width."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+def examples(*lines: str) -> str:
+    """Return example command lines as the end of a help text, one a line."""
+    return "\n\n".join(("Examples:", *(f"$ {line}" for line in lines)))

@@ -8,12 +8,13 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from lightrag.cli.corpus import Corpus, Fields, Page, Row, Stored, Told, View
+from lightrag.cli.corpus import Corpus, Fields, Page, Row, Stored, Told, View, stored_before
 from lightrag.cli.source_files import SourceFile
-from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
+from lightrag.contracts.doc_status import INTERRUPTED_STATES, DocProcessingStatus, DocStatus
 from lightrag.contracts.query import QueryParam
 from lightrag.exceptions import LightRAGError, ModelError, QueryValidationError
 from lightrag.ingest.documents import new_track_id
+from lightrag.ingest.pipeline import pending_again
 from lightrag.query.plan import effective_filter
 from lightrag.query_filters import public_metadata
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from lightrag.lightrag import LightRAG
 
 _POLL_SECONDS = 0.1
-_NO_LIMITS: Fields = {}
 
 
 def document_row(doc_id: str, row: DocProcessingStatus) -> Row:
@@ -66,7 +66,7 @@ class LocalCorpus(Corpus):
         """Store a file as pending."""
         found = await self.engine.doc_status.get_doc_by_file_path(file.source_path)
         if found is not None:
-            return Stored(file, "known", f"already stored (status {found[1].status.value})", doc_id=found[0])
+            return stored_before(file, document_row(*found))
         admitted = await self.engine.apipeline_enqueue_documents(
             [str(file.path)],
             file_paths=[file.source_path],
@@ -82,13 +82,16 @@ class LocalCorpus(Corpus):
         """Process everything that waits."""
         await self._run(self.engine.apipeline_process_enqueue_documents(), told)
         rows = await self.engine.aget_docs_by_track_id(self._track_id)
+        rows |= await self.engine.aget_docs_by_ids([one.doc_id for one in stored if one.doc_id])
         by_path = {row.file_path: document_row(doc_id, row) for doc_id, row in rows.items()}
         wanted = (one.file.source_path for one in stored)
         return {path: by_path[path] for path in wanted if path in by_path}
 
     async def retry(self, told: Told) -> list[Row]:
         """Try failed documents once more, and finish what waits."""
-        before = await self.engine.doc_status.get_docs_by_statuses([state for state in DocStatus if state != "processed"])
+        before = await self.engine.doc_status.get_docs_by_statuses(
+            [state for state in DocStatus if state != "processed"]
+        )
         await self._run(self.engine.aretry_failed_documents(), told)
         after = await self.engine.aget_docs_by_ids(list(before))
         return [
@@ -106,11 +109,18 @@ class LocalCorpus(Corpus):
                 await asyncio.wait({running}, timeout=_POLL_SECONDS)
             await running
         finally:
-            # Documents in the middle go back to waiting when a pipeline next runs.
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+            if not running.done():
+                running.cancel()
+                await asyncio.gather(running, return_exceptions=True)
+                await self._put_back()
         status = self.engine.pipeline_status()
         told(status["cur_batch"], status["docs"], "")
+
+    async def _put_back(self) -> None:
+        """Let documents wait again that were in the middle when the work was broken off."""
+        rows = await self.engine.doc_status.get_docs_by_statuses(INTERRUPTED_STATES)
+        if rows:
+            await self.engine.doc_status.upsert({doc_id: pending_again(row).to_row() for doc_id, row in rows.items()})
 
     async def documents(self, fields: Fields, page: Page) -> Row:
         """Return a page of documents."""

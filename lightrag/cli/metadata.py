@@ -39,9 +39,7 @@ def dates(options: MetadataOptions) -> dict[str, str]:
     """
     given = {"start_date": (options.start, Edge.START, "--start"), "end_date": (options.end, Edge.END, "--end")}
     zone = find_zone(options.zone)
-    return {
-        name: moment(text, zone, edge, option) for name, (text, edge, option) in given.items() if text is not None
-    }
+    return {name: moment(text, zone, edge, option) for name, (text, edge, option) in given.items() if text is not None}
 
 
 def zone_in_use(texts: Sequence[str | None], zone: str | None) -> str | None:

@@ -87,8 +87,9 @@ class Output:
         on_terminal = self.console.is_terminal
         table = Table(box=box.SIMPLE_HEAD if on_terminal else None, pad_edge=False, header_style="bold")
         for column in columns:
-            table.add_column(column.removeprefix("#"), justify="right" if column.startswith("#") else "left",
-                             overflow="fold")
+            table.add_column(
+                column.removeprefix("#"), justify="right" if column.startswith("#") else "left", overflow="fold"
+            )
         for row in rows:
             table.add_row(*(Text("" if cell is None else one_line(cell)) for cell in row))
         self.console.print(table)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 _SECONDS_BETWEEN_LINES = 5.0
-_MOST_NOTE = 60
+_MOST_NOTE = 34
 
 
 class Bar:
@@ -48,7 +48,7 @@ class Bar:
             self._progress.update(self._task, completed=done, total=total, note=short)
             return
         is_time = time.monotonic() - self._said_at >= _SECONDS_BETWEEN_LINES
-        if not self._output.as_json and self._said != (done, total) and (is_time or done == total):
+        if total and not self._output.as_json and self._said != (done, total) and (is_time or done == total):
             self._said_at, self._said = time.monotonic(), (done, total)
             self._output.note(f"{self._name}: {done} of {total}")
 
@@ -82,6 +82,12 @@ def progressing(output: Output) -> Iterator[Progressing]:
         yield Progressing(output, None)
         return
     note = TextColumn("{task.fields[note]}", style="dim", markup=False)
-    columns = (TextColumn(escape("{task.description:<10}")), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), note)
+    columns = (
+        TextColumn(escape("{task.description:<10}")),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        note,
+    )
     with Progress(*columns, console=console, transient=True) as progress:
         yield Progressing(output, progress)

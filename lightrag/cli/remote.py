@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from lightrag.cli.corpus import FINISHED, Corpus, Fields, Page, Row, Stored, Told, View
-from lightrag.cli.errors import ServerError
 from lightrag.cli.connection import Requests
+from lightrag.cli.corpus import FINISHED, WAITING, Corpus, Fields, Page, Row, Stored, Told, View, stored_before
+from lightrag.cli.errors import ServerError
 from lightrag.cli.source_files import SourceFile
-from lightrag.exceptions import StorageError
-
-if TYPE_CHECKING:
-    from httpx import Response
+from lightrag.exceptions import NotFoundError
+from lightrag.ingest.documents import normalize_source_path
+from lightrag.runtime.hashing import compute_mdhash_id
 
 _POLL_SECONDS = 0.25
 # Of many documents that wait the server takes the oldest first, so looking at the first ones tells enough.
@@ -23,6 +21,8 @@ _LOOKED_AT = 16
 # How often nothing may be going on before what has not happened is not expected any more.
 _IDLE_POLLS = 12
 _MOST_ON_A_PAGE = 200
+# What is the matter with one file, and no reason to stop.
+_REFUSALS = (400, 409, 413, 415, 422)
 
 
 class RemoteCorpus(Corpus):
@@ -46,14 +46,21 @@ class RemoteCorpus(Corpus):
         """Upload a file."""
         found = await self.document(file.source_path)
         if found is not None:
-            return Stored(file, "known", f"already stored (status {found['status']})", doc_id=found["id"])
-        try:
-            reply = await self._http.upload(file.path, json.dumps(file.metadata))
-        except ServerError as error:
-            if error.status in (400, 409, 413, 415, 422):
-                return Stored(file, "refused", str(error))
-            raise
-        return Stored(file, "stored", track_id=reply["track_id"])
+            return stored_before(file, found)
+        # The server keeps uploads in one folder, so a second file of the same name needs another one there.
+        names = dict.fromkeys((file.path.name, file.source_path.replace("/", "_")))
+        refusal = ""
+        for name in names:
+            try:
+                reply = await self._http.upload(file.path, name, json.dumps(file.metadata))
+                return Stored(file, "stored", track_id=reply["track_id"])
+            except ServerError as error:
+                if error.status not in _REFUSALS:
+                    raise
+                refusal = str(error)
+                if error.code != "duplicate":
+                    break
+        return Stored(file, "refused", refusal)
 
     async def process(self, stored: Sequence[Stored], told: Told) -> dict[str, Row]:
         """Wait until the server has processed the files."""
@@ -61,7 +68,7 @@ class RemoteCorpus(Corpus):
         done: dict[str, Row] = {}
         while waiting:
             for one in waiting[:_LOOKED_AT]:
-                row = await self._tracked(one.track_id)
+                row = await self._tracked(one)
                 if row["status"] in FINISHED:
                     done[one.file.source_path] = row
             waiting = [one for one in waiting if one.file.source_path not in done]
@@ -70,23 +77,26 @@ class RemoteCorpus(Corpus):
                 await asyncio.sleep(_POLL_SECONDS)
         return done
 
-    async def _tracked(self, track_id: str) -> Row:
-        rows = (await self._http.get(f"/documents/track_status/{track_id}"))["documents"]
-        if not rows:
-            raise StorageError(f"the server does not know the upload {track_id!r} any more; was its document deleted?")
-        return dict(rows[0])
+    async def _tracked(self, one: Stored) -> Row:
+        if one.doc_id:
+            row = await self.document(one.doc_id)
+        else:
+            rows = (await self._http.get(f"/documents/track_status/{one.track_id}"))["documents"]
+            row = dict(rows[0]) if rows else None
+        if row is None:
+            raise NotFoundError(f"the server has no document of {one.file.source_path!r} any more; was it deleted?")
+        return row
 
     async def retry(self, told: Told) -> list[Row]:
         """Let the server try failed documents once more."""
-        before = {
-            row["id"]: row
-            for row in await self._all_with_status(("failed", "pending", "parsing", "analyzing", "processing"))
-        }
+        before = {row["id"]: row for row in await self._all_with_status(("failed", *WAITING))}
         await self._http.post("/documents/reprocess_failed")
 
         async def is_done() -> bool:
             rows = [await self.document(doc_id) for doc_id in list(before)[:_MOST_ON_A_PAGE]]
-            changed = [row for row in rows if row is not None and _is_changed(row, before) and row["status"] in FINISHED]
+            changed = [
+                row for row in rows if row is not None and _is_changed(row, before) and row["status"] in FINISHED
+            ]
             told(len(changed), len(before), "")
             return len(changed) == len(rows)
 
@@ -129,7 +139,9 @@ class RemoteCorpus(Corpus):
 
     async def document(self, name: str) -> Row | None:
         """Return a document by id or source path."""
-        limits = ({"search_filters": {"document_ids": [name]}}, {"path_prefixes": [name]})
+        # The id of a document that was stored without one follows from its path.
+        ids = [name, compute_mdhash_id(normalize_source_path(name), prefix="doc-")]
+        limits: tuple[Fields, ...] = ({"search_filters": {"document_ids": ids}}, {"path_prefixes": [name]})
         for fields in limits:
             found = await self.documents(fields, Page(size=_MOST_ON_A_PAGE))
             for row in found["documents"]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lightrag.cli.errors import Interrupted
 from lightrag.cli.options import CorpusOptions, FolderOptions
@@ -17,12 +17,15 @@ if TYPE_CHECKING:
     from lightrag.cli.corpus import Corpus
     from lightrag.lightrag import LightRAG
 
+T = TypeVar("T")
+
 # Storages whose data is in the folder; the others have theirs on a server, and need no folder.
 _IN_FOLDER = ("SQLite", "Json")
 
 
-def work_on(options: CorpusOptions, output: Output, work: Callable[[Corpus], Awaitable[None]], *,
-            may_be_new: bool = False) -> None:
+def work_on(
+    options: CorpusOptions, output: Output, work: Callable[[Corpus], Awaitable[None]], *, may_be_new: bool = False
+) -> None:
     """Open the corpus that options name, folder or server, and do something with it.
 
     Args:
@@ -47,7 +50,7 @@ def work_on(options: CorpusOptions, output: Output, work: Callable[[Corpus], Awa
 
             await work(LocalCorpus(engine))
 
-    _run(output, run)
+    run_to_end(output, run)
 
 
 def work_in_folder(options: FolderOptions, output: Output, work: Callable[[LightRAG], Awaitable[None]]) -> None:
@@ -57,15 +60,21 @@ def work_in_folder(options: FolderOptions, output: Output, work: Callable[[Light
         async with opened(options, may_be_new=False) as engine:
             await work(engine)
 
-    _run(output, run)
+    run_to_end(output, run)
 
 
-def _run(output: Output, run: Callable[[], Awaitable[None]]) -> None:
-    async def main() -> None:
-        await run()
+def run_to_end(output: Output, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run something to its end.
 
+    Args:
+        output: Knows what to say when somebody presses Ctrl-C.
+        work: What to do; it is cancelled by Ctrl-C, and closes what it opened.
+
+    Raises:
+        Interrupted: Ctrl-C.
+    """
     try:
-        asyncio.run(main())
+        return asyncio.run(work())
     except KeyboardInterrupt as error:
         raise Interrupted("; ".join(part for part in ("interrupted", output.when_interrupted) if part)) from error
 

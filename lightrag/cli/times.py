@@ -191,4 +191,4 @@ def _last_millisecond(found: re.Match[str], first: datetime, zone: Zone) -> date
         # Through UTC, since clocks may be put back in between.
         return zone.seen(zone.at(following).astimezone(UTC) - _MILLISECOND)
     except (OverflowError, ValueError):
-        return zone.at(datetime.max.replace(microsecond=999_000))
+        return zone.at(datetime(9999, 12, 31, 23, 59, 59, 999_000))  # noqa: DTZ001

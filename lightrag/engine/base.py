@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any
+
+from lightrag.engine.lifecycle import opening
 
 if TYPE_CHECKING:
     from lightrag.access import AccessPolicy
@@ -11,8 +14,19 @@ if TYPE_CHECKING:
     from lightrag.settings import Settings
 
 
+# Methods that open or close, which must not wait for the stores to be open.
+_LIFECYCLE = ("initialize_storages", "finalize_storages")
+
+
 class EngineBase:
     """An engine whose stores may be open."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        # Every public async method opens the engine where it manages itself, without each having to say so.
+        super().__init_subclass__(**kwargs)
+        for name, method in list(vars(cls).items()):
+            if iscoroutinefunction(method) and not name.startswith("_") and name not in _LIFECYCLE:
+                setattr(cls, name, opening(method))
 
     _settings: Settings
     _state: PipelineState
@@ -32,3 +46,11 @@ class EngineBase:
         if self._context is None:
             raise StorageError("the stores are not open: call `await rag.initialize_storages()` first")
         return self._context
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether the stores are open."""
+        return self._context is not None
+
+    async def _ready(self) -> None:
+        """Open the stores, where the engine does that itself."""

@@ -10,6 +10,7 @@ from lightrag.engine.base import EngineBase
 if TYPE_CHECKING:
     from lightrag.contracts.doc_status import DocProcessingStatus
     from lightrag.ingest.delete import DeletionResult
+    from lightrag.ingest.documents import ProcessOptions
     from lightrag.ingest.scopes import ScopeRebuild
     from lightrag.query_filters import DocumentMetadata
 
@@ -104,9 +105,16 @@ class DocumentMethods(EngineBase):
         return track_id if admitted else None
 
     async def _enqueue(
-        self, texts: str | list[str], *, metadata: Any, track_id: str, options: Any, **identity: Any
+        self,
+        texts: str | list[str],
+        *,
+        metadata: Any,
+        track_id: str,
+        options: ProcessOptions,
+        docs_format: str = "raw",
+        **identity: Any,
     ) -> list[str]:
-        from lightrag.ingest.documents import build_documents
+        from lightrag.ingest.documents import Intake, build_documents
         from lightrag.ingest.enqueue import enqueue
         from lightrag.kg_scopes import check_scope_tags
         from lightrag.query_filters import DocumentMetadata
@@ -116,8 +124,8 @@ class DocumentMethods(EngineBase):
             model = DocumentMetadata.coerce(metadata)
             check_scope_tags(model, self.context.settings.scope_tag_prefixes)
             notes = model.to_storage()
-        route = self.context.parsers.route
-        documents = build_documents(texts, metadata=notes, options=options, route=route, **identity)
+        intake = Intake(notes, options, docs_format, self.context.parsers.route)
+        documents = build_documents(texts, intake=intake, **identity)
         return await enqueue(self.context, self._state, documents, track_id)
 
     async def apipeline_process_enqueue_documents(self) -> None:

@@ -61,6 +61,7 @@ class QueryMethods(EngineBase):
             param or QueryParam(),
             system_prompt=system_prompt,
             progress=progress_callback,
+            access=self._access,
         )
         return to_llm(result)
 

@@ -44,6 +44,9 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
     def _context(self) -> Any:  # type: ignore[override]
         return self._engine._context  # noqa: SLF001 - a view shares the stores of its engine
 
+    async def _ready(self) -> None:
+        await self._engine._ready()  # noqa: SLF001 - as above
+
     def restricted(self, required_tags: Iterable[str] = (), forbidden_tags: Iterable[str] = ()) -> RestrictedEngine:
         """Return a view that is limited further.
 

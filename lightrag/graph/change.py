@@ -97,16 +97,25 @@ class Touched:
     stored_content: str | None
 
 
-async def add_records(context: EngineContext, change: GraphChange, touched: Sequence[Touched]) -> None:
+async def add_records(
+    context: EngineContext, change: GraphChange, touched: Sequence[Touched], *, summarise: bool = True
+) -> None:
     """Summarise, embed and render records into a change.
 
     Only records whose embedded text changed are embedded again.
+
+    Args:
+        context: The workspace.
+        change: Takes the records.
+        touched: The records.
+        summarise: Ask the model to shorten descriptions that have grown long.
 
     Raises:
         ModelError: The embedding model failed; nothing has been written.
     """
     records = [item.record for item in touched]
-    await summarise_records(context, records)
+    if summarise:
+        await summarise_records(context, records)
     tokenizer = context.models.tokenizer
     skip_open_bounds = context.settings.kg_union_skip_open_bounds
     for record in records:
@@ -132,7 +141,7 @@ async def _embed(context: EngineContext, change: GraphChange, touched: Sequence[
     contents = list(rows)
     vectors = await context.models.embedder.embed(contents if limit is None else _within(context, contents, limit))
     for record, content in changed:
-        _add_vector(context, change, record, {"content": content, "vector": vectors[rows[content]]})
+        add_vector(context, change, record, {"content": content, "vector": vectors[rows[content]]})
     if context.settings.enable_vector_metadata_filters and unchanged:
         await _restamp(context, change, unchanged)
 
@@ -146,10 +155,18 @@ async def _restamp(context: EngineContext, change: GraphChange, unchanged: Seque
         ids = {vector_id(record.object_id): (record, content) for record, content in unchanged if record.kind is kind}
         for row_id, vector in (await store.get_vectors_by_ids(list(ids))).items() if ids else ():
             record, content = ids[row_id]
-            _add_vector(context, change, record, {"content": content, "vector": vector})
+            add_vector(context, change, record, {"content": content, "vector": vector})
 
 
-def _add_vector(context: EngineContext, change: GraphChange, record: ObjectRecord, row: dict[str, Any]) -> None:
+def add_vector(context: EngineContext, change: GraphChange, record: ObjectRecord, row: dict[str, Any]) -> None:
+    """Add the vector row of a record to a change.
+
+    Args:
+        context: The workspace.
+        change: Takes the row.
+        record: The object.
+        row: ``content`` and ``vector``; the fields that say whose it is are added.
+    """
     row["tenant_tag"] = record.tenant_tag
     settings = context.settings
     if settings.enable_vector_metadata_filters:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -16,10 +15,11 @@ from lightrag.kg_scopes import split_scoped_entity_id
 from lightrag.prompts.building import SummaryPromptOptions, summary_prompt
 from lightrag.prompts.thinking import strip_thinking
 from lightrag.runtime.model_set import PRIORITY_SUMMARY
+from lightrag.runtime.subjects import subject_logger
 from lightrag.runtime.text import sanitize_text
 from lightrag.runtime.tokens import count_tokens
 
-logger = logging.getLogger("lightrag.graph")
+logger = subject_logger("lightrag.graph")
 
 # A model that never gets shorter must not be asked for ever.
 _MAX_ROUNDS = 5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,9 +27,10 @@ from lightrag.ingest.documents import normalize_source_path
 from lightrag.ingest.state import PipelineState
 from lightrag.ingest.work import Chunk
 from lightrag.runtime.hashing import compute_mdhash_id
+from lightrag.runtime.subjects import subject_logger
 from lightrag.runtime.tokens import count_tokens
 
-logger = logging.getLogger("lightrag.ingest")
+logger = subject_logger("lightrag.ingest")
 
 
 async def insert_custom_kg(

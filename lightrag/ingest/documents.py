@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -156,68 +156,91 @@ def normalize_source_path(raw: str | None) -> str:
     return "/".join(segments) or UNKNOWN_SOURCE
 
 
+@dataclass(frozen=True)
+class Intake:
+    """What all documents of one call share.
+
+    Attributes:
+        metadata: ``user_*`` keys.
+        options: How to cut them.
+        docs_format: ``raw`` for texts, ``pending_parse`` for files.
+        route: Chooses the parser of a file by its name, and takes hints off the name.
+    """
+
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    options: ProcessOptions = ProcessOptions()
+    docs_format: str = "raw"
+    route: Callable[[str], Route] | None = None
+
+    def document(self, body: str, identity: str | None, raw_path: str | None) -> NewDocument:
+        """Give one submitted text or file its identity.
+
+        Raises:
+            InputError: It is no string, the file is not there, or the hint in its name cannot be used.
+        """
+        if not isinstance(body, str):
+            raise InputError(f"a document must be text, not {type(body).__name__}")
+        source_file = _existing_file(body) if self.docs_format == "pending_parse" else ""
+        content = "" if source_file else sanitize_text(body)
+        path = normalize_source_path(raw_path or Path(source_file).name)
+        options = self.options
+        if source_file and self.route is not None:
+            chosen = self.route(path)
+            path, options = chosen.name, options.routed(chosen)
+        metadata = dict(self.metadata)
+        if path != UNKNOWN_SOURCE:
+            # So that folders can be filtered by without anybody saying the path twice.
+            metadata.setdefault("user_source_path", path)
+        return NewDocument(
+            doc_id=identity or compute_mdhash_id(content if path == UNKNOWN_SOURCE else path, prefix="doc-"),
+            content=content,
+            file_path=path,
+            content_hash="" if source_file else compute_mdhash_id(content),
+            metadata=metadata,
+            options=options,
+            source_file=source_file,
+        )
+
+
 def build_documents(
     texts: str | Sequence[str],
     *,
     ids: str | Sequence[str] | None = None,
     file_paths: str | Sequence[str] | None = None,
-    metadata: dict[str, Any] | None = None,
-    options: ProcessOptions | None = None,
-    docs_format: str = "raw",
-    route: Callable[[str], Route] | None = None,
+    intake: Intake | None = None,
 ) -> list[NewDocument]:
-    """Give every submitted text its identity.
+    """Give every submitted text or file its identity.
 
     Args:
         texts: One text or several; paths of files with ``docs_format="pending_parse"``.
         ids: As many ids, or ``None``.
         file_paths: As many source paths, or ``None``.
-        metadata: ``user_*`` keys shared by all.
-        options: How to cut them.
-        docs_format: ``raw`` for texts, ``pending_parse`` for files, which need a source path each.
-        route: Chooses the parser of a file by its name, and takes hints off the name.
+        intake: What they share.
 
     Raises:
-        InputError: Numbers do not match, an id is empty or given twice, a text is not a string, a file is not there,
-            or the format is unknown.
+        InputError: Numbers do not match, an id is empty, reserved or given twice, a text is not a string, a file is
+            not there, or the format is unknown.
     """
-    if docs_format not in DOCS_FORMATS:
-        raise InputError(f"docs_format is {docs_format!r}; allowed are {', '.join(DOCS_FORMATS)}")
+    shared = intake or Intake()
+    if shared.docs_format not in DOCS_FORMATS:
+        raise InputError(f"docs_format is {shared.docs_format!r}; allowed are {', '.join(DOCS_FORMATS)}")
     bodies = [texts] if isinstance(texts, str) else list(texts)
     id_list = _matching("ids", ids, len(bodies))
     path_list = _matching("file_paths", file_paths, len(bodies))
-    given = [identity for identity in id_list if identity is not None]
+    _check_ids([identity for identity in id_list if identity is not None])
+    return [
+        shared.document(body, identity, raw_path)
+        for body, identity, raw_path in zip(bodies, id_list, path_list, strict=True)
+    ]
+
+
+def _check_ids(given: Sequence[str]) -> None:
     reserved = next((identity for identity in given if is_manual_document(identity)), None)
     if reserved is not None:
         raise InputError(f"ids holds {reserved!r}, which stands for what people say by hand; choose another id")
     if len(set(given)) != len(given):
         twice = next(identity for identity in given if given.count(identity) > 1)
         raise InputError(f"ids holds {twice!r} more than once; every document needs an id of its own")
-    documents = []
-    for body, identity, raw_path in zip(bodies, id_list, path_list, strict=True):
-        if not isinstance(body, str):
-            raise InputError(f"a document must be text, not {type(body).__name__}")
-        source_file = _existing_file(body) if docs_format == "pending_parse" else ""
-        content = "" if source_file else sanitize_text(body)
-        path = normalize_source_path(raw_path or Path(source_file).name)
-        own_options = options or ProcessOptions()
-        if source_file and route is not None:
-            chosen = route(path)
-            path, own_options = chosen.name, own_options.routed(chosen)
-        if identity is None:
-            identity = compute_mdhash_id(content if path == UNKNOWN_SOURCE else path, prefix="doc-")
-        documents.append(
-            NewDocument(
-                doc_id=identity,
-                content=content,
-                file_path=path,
-                content_hash="" if source_file else compute_mdhash_id(content),
-                metadata=dict(metadata or {}),
-                options=own_options,
-                source_file=source_file,
-            )
-        )
-    return documents
 
 
 def _existing_file(path: str) -> str:

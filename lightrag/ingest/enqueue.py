@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from lightrag.constants import UNKNOWN_SOURCE
 from lightrag.context import EngineContext
-from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
+from lightrag.contracts.doc_status import INTERRUPTED_STATES, DocProcessingStatus, DocStatus
+from lightrag.exceptions import PipelineBusyError
+from lightrag.ingest.announce import announce_documents
 from lightrag.ingest.documents import NewDocument, timestamp
 from lightrag.ingest.state import PipelineState
 from lightrag.runtime.hashing import compute_mdhash_id
@@ -40,9 +42,11 @@ async def enqueue(
         Ids of the admitted documents.
 
     Raises:
+        PipelineBusyError: Too many documents wait already; nothing was stored.
         StorageError: Nothing was stored.
     """
     async with state.enqueue_lock:
+        await _refuse_when_full(context, len(documents))
         admitted: dict[str, NewDocument] = {}
         rows: dict[str, DocProcessingStatus] = {}
         stored = await context.stores.doc_status.get_by_ids([document.doc_id for document in documents])
@@ -65,9 +69,22 @@ async def enqueue(
                 {doc_id: document.full_doc() for doc_id, document in admitted.items()}
             )
             await context.stores.doc_status.upsert({row_id: row.to_row() for row_id, row in rows.items()})
+        announce_documents(context, rows)
     if state.busy and admitted:
         state.request_pending = True
     return list(admitted)
+
+
+async def _refuse_when_full(context: EngineContext, arriving: int) -> None:
+    most = context.max_pending_documents
+    if not most:
+        return
+    counts = await context.stores.doc_status.get_status_counts()
+    waiting = sum(counts.get(status.value, 0) for status in (DocStatus.PENDING, *INTERRUPTED_STATES))
+    if waiting + arriving > most:
+        raise PipelineBusyError(
+            f"{waiting} documents wait and {arriving} arrive; max_pending_documents is {most}: come again later"
+        )
 
 
 class _Batch:

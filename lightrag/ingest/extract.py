@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,12 +11,14 @@ from lightrag.constants import GRAPH_FIELD_SEP, UNKNOWN_ENTITY_TYPE
 from lightrag.context import EngineContext
 from lightrag.contracts.evidence import Evidence, ObjectKind, relation_key
 from lightrag.exceptions import ModelError, ModelReplyError
+from lightrag.ingest.announce import announce_chunk
 from lightrag.ingest.documents import ProcessOptions
 from lightrag.ingest.replies import EntityMention, ExtractionReply, RelationMention, parse_extraction_reply
 from lightrag.ingest.work import Chunk, DocumentWork
 from lightrag.prompts.building import ExtractionPromptOptions, PromptPair, extraction_prompts, gleaning_prompt
+from lightrag.runtime.subjects import subject_logger
 
-logger = logging.getLogger("lightrag.ingest")
+logger = subject_logger("lightrag.ingest")
 
 # How often a reply that is cut off or unusable is asked for before the document fails.
 _ATTEMPTS = 3
@@ -94,7 +95,9 @@ async def _extract_numbered(
     context: EngineContext, options: ExtractionPromptOptions, chunk: Chunk, total: int
 ) -> Mentions:
     try:
-        return await _extract_chunk(context, options, chunk)
+        found = await _extract_chunk(context, options, chunk)
+        announce_chunk(context, chunk, total, len(found.entities), len(found.relations))
+        return found
     except ModelError as error:
         raise ModelError(f"C[{chunk.order + 1}/{total}]: {chunk.chunk_id}: {error}") from error
 

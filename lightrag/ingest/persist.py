@@ -12,6 +12,7 @@ from lightrag.contracts.evidence import Evidence, ObjectKind, relation_key, spli
 from lightrag.graph.change import GraphChange
 from lightrag.graph.merge import merge_evidence
 from lightrag.graph.rebuild import without_documents
+from lightrag.ingest.announce import announce_document
 from lightrag.ingest.documents import timestamp
 from lightrag.ingest.status_metadata import doc_status_transition_metadata
 from lightrag.ingest.work import DocumentWork
@@ -34,6 +35,7 @@ async def set_status(context: EngineContext, work: DocumentWork, status: DocStat
     """Make a change of state durable."""
     work.row = transition(work, status, **changes)
     await context.stores.doc_status.upsert({work.doc_id: work.row.to_row()})
+    announce_document(context, work.doc_id, work.row)
 
 
 async def fail(context: EngineContext, work: DocumentWork, reason: str) -> None:
@@ -117,6 +119,7 @@ async def _write(context: EngineContext, group: Sequence[DocumentWork], change: 
         await stores.doc_status.upsert({doc_id: row.to_row() for doc_id, row in rows.items()})
     for work in group:
         work.row = rows[work.doc_id]
+        announce_document(context, work.doc_id, work.row)
 
 
 async def _write_chunks(context: EngineContext, group: Sequence[DocumentWork]) -> None:

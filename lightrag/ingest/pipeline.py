@@ -7,13 +7,13 @@ those that wait beside it, which is when all of it becomes visible. One document
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import INTERRUPTED_STATES, DocProcessingStatus, DocStatus
 from lightrag.exceptions import LightRAGError, PipelineCancelledError
+from lightrag.ingest.announce import announce_documents, announce_merge, announce_pipeline
 from lightrag.ingest.chunk import chunk_document
 from lightrag.ingest.documents import timestamp
 from lightrag.ingest.extract import extract_document
@@ -22,8 +22,9 @@ from lightrag.ingest.persist import fail, merge_and_persist
 from lightrag.ingest.state import PipelineState
 from lightrag.ingest.status_metadata import doc_status_reset_metadata
 from lightrag.ingest.work import DocumentWork
+from lightrag.runtime.subjects import subject_logger, working_on
 
-logger = logging.getLogger("lightrag.ingest")
+logger = subject_logger("lightrag.ingest")
 
 DocumentStep = Callable[[EngineContext, DocumentWork], Awaitable[None]]
 
@@ -53,6 +54,7 @@ async def process_queue(context: EngineContext, state: PipelineState) -> None:
         state.request_pending = True
         return
     state.begin("processing documents")
+    announce_pipeline(context, state)
     try:
         await _reset_interrupted(context)
         while True:
@@ -62,6 +64,7 @@ async def process_queue(context: EngineContext, state: PipelineState) -> None:
                 break
     finally:
         state.end()
+        announce_pipeline(context, state)
 
 
 async def _reset_interrupted(context: EngineContext) -> None:
@@ -70,6 +73,7 @@ async def _reset_interrupted(context: EngineContext) -> None:
     rows = await doc_status.get_docs_by_statuses(INTERRUPTED_STATES)
     if rows:
         await doc_status.upsert({doc_id: pending_again(row).to_row() for doc_id, row in rows.items()})
+        announce_documents(context, rows, DocStatus.PENDING)
 
 
 def pending_again(row: DocProcessingStatus) -> DocProcessingStatus:
@@ -97,6 +101,7 @@ async def retry_failed(context: EngineContext) -> int:
     retried = {doc_id: pending_again(row).to_row() for doc_id, row in candidates.items() if doc_id not in missing}
     if retried:
         await doc_status.upsert(retried)
+        announce_documents(context, {doc_id: candidates[doc_id] for doc_id in retried}, DocStatus.PENDING)
     return len(retried)
 
 
@@ -153,6 +158,7 @@ class _Run:
             )
             self.state.docs += len(page)
             self.state.batchs = self.state.docs
+            announce_pipeline(self.context, self.state)
             for doc_id, row in page:
                 after = (row.created_at, doc_id)
                 await self.waiting.put(DocumentWork(doc_id, row))
@@ -166,7 +172,8 @@ class _Run:
             self.unfinished[work.doc_id] = work
             self.in_extraction += 1
             try:
-                done = await self._prepare(work)
+                with working_on(work.doc_id, work.row.track_id):
+                    done = await self._prepare(work)
             finally:
                 self.in_extraction -= 1
             if done:
@@ -200,6 +207,7 @@ class _Run:
         self.unfinished.pop(work.doc_id, None)
         self.state.cur_batch += 1
         self.state.say(f"{work.row.file_path} ({work.doc_id}): {outcome}")
+        announce_pipeline(self.context, self.state)
 
     async def _merge(self) -> None:
         """Merge what has been extracted, as many documents at once as have come together."""
@@ -232,7 +240,9 @@ class _Run:
             work.notes["process_end_time"] = int(time.time())
             work.notes["kg_write_state"] = "graph_mutation_started"
         try:
+            started = time.monotonic()
             await GROUP_STEP(self.context, group)
+            announce_merge(self.context, group, started)
         except Exception as error:  # noqa: BLE001 - the scheduler's boundary: a document never stops the others
             if len(group) == 1:
                 await self._failed(group[0], "merge", error)
@@ -254,5 +264,6 @@ class _Run:
             now = timestamp()
             changes = {"status": DocStatus.FAILED.value, "error_msg": reason, "updated_at": now}
             await doc_status.update_doc_status_fields({doc_id: changes for doc_id, _ in page})
+            announce_documents(self.context, dict(page), DocStatus.FAILED, reason)
         self.state.request_pending = False
         self.state.say("cancelled by the user")

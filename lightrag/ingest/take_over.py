@@ -171,6 +171,10 @@ async def _chunk_lists(context: EngineContext, lists: ChunkLists | None) -> Asyn
             await store.initialize()
             opened.append(store)
         yield ChunkLists(*opened)
+        if not hasattr(context.stores.evidence, "mark_complete"):
+            # They were copied here to be read once. In the files of the peer they stay, and follow from the evidence.
+            for store in opened:
+                await store.drop()
     finally:
         for store in opened:
             await store.finalize()

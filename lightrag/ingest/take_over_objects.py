@@ -1,27 +1,24 @@
-"""Objects that another tool wrote: their evidence made complete, their derived properties added.
-
-What is not known is never guessed. A chunk of which no reply was kept gets a row without a text, unless its document is
-the only one that speaks of the object: then everything that the object says comes from it. Otherwise the merged text
-becomes a correction, which no filtered query ever sees, because nobody can tell which document it comes from.
-"""
+"""Objects that another tool wrote: their evidence made complete, properties and vectors brought in line with it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from lightrag.constants import GRAPH_FIELD_SEP, UNKNOWN_ENTITY_TYPE
+from lightrag.constants import GRAPH_FIELD_SEP
 from lightrag.context import EngineContext
 from lightrag.contracts.evidence import Evidence, ObjectKind, split_relation_key
 from lightrag.contracts.graph import Properties
 from lightrag.contracts.kv import BaseKVStorage, Record
-from lightrag.graph.manual import ManualFields, keeps_alive, statement, with_fields
+from lightrag.graph.change import GraphChange, Touched, add_records, add_vector, entity_vector_id, relation_vector_id
 from lightrag.graph.merge import load_facts
 from lightrag.graph.records import ObjectRecord, fold
+from lightrag.graph.summarise import needs_summary
+from lightrag.ingest.take_over_rows import Completed, complete, unaccounted
 from lightrag.kg_scopes import make_relation_chunk_key
 from lightrag.query_filters import DocumentFacts
-from lightrag.runtime.tokens import count_tokens
 
 # What other tools keep on an object and we take from its evidence.
 _FROM_EVIDENCE = ("source_id", "file_path", "truncate")
@@ -72,43 +69,103 @@ async def take_over_objects(
         kind: Entities or relations.
         object_ids: Graph ids or relation keys of the aggregate.
         lists: The chunks of objects.
+
+    Raises:
+        ModelError: A vector is missing, or is that of another text, and the embedding model failed.
     """
     stores = context.stores
     objects = await _stored(context, kind, object_ids)
-    evidence = await stores.evidence.of_objects(kind, list(objects))
-    chunk_ids = await lists.of(kind, objects)
-    missing = {
-        object_id: [chunk_id for chunk_id in chunk_ids[object_id] if chunk_id not in _chunks(evidence, object_id)]
-        for object_id in objects
-    }
-    chunks = await _chunk_rows(context, {chunk_id for listed in missing.values() for chunk_id in listed})
-    added: list[Evidence] = []
-    complete: dict[str, list[Evidence]] = {}
-    for object_id, properties in objects.items():
-        rows = evidence.get(object_id, [])
-        record = ObjectRecord.from_properties(kind, object_id, properties)
-        found = {chunk_id: chunks[chunk_id] for chunk_id in missing[object_id] if chunk_id in chunks}
-        more = _missing_rows(record, rows, found)
-        added += more
-        complete[object_id] = [*rows, *more]
-    facts = await load_facts(context, {row.document_id for rows in complete.values() for row in rows})
-    written = {
-        object_id: _properties(context, kind, object_id, properties, complete[object_id], facts)
+    records = {
+        object_id: ObjectRecord.from_properties(kind, object_id, properties)
         for object_id, properties in objects.items()
     }
+    evidence = await _completed(context, kind, records, await lists.of(kind, objects))
+    facts = await load_facts(context, {row.document_id for found in evidence.values() for row in found.rows})
+    folded: list[ObjectRecord] = []
+    added: list[Evidence] = []
+    for object_id, record in records.items():
+        result, rows = _folded(context, record, evidence[object_id], facts)
+        folded.append(result)
+        added += rows
+    change = await _change(context, kind, folded)
+    change.evidence = added
     async with stores.unit_of_work():
         await stores.evidence.drop_objects(kind, [key for key in object_ids if key not in objects])
-        await stores.evidence.add(added)
-        if kind is ObjectKind.ENTITY:
-            await stores.graph.upsert_nodes_batch(written.items())
+        await change.write(stores)
+
+
+async def _completed(
+    context: EngineContext,
+    kind: ObjectKind,
+    records: Mapping[str, ObjectRecord],
+    chunk_ids: Mapping[str, Sequence[str]],
+) -> dict[str, Completed]:
+    """Return the evidence of objects with what is missing for their chunks."""
+    evidence = await context.stores.evidence.of_objects(kind, list(records))
+    missing: dict[str, list[str]] = {}
+    for object_id in records:
+        known = {row.chunk_id for row in evidence.get(object_id, ())}
+        missing[object_id] = [chunk_id for chunk_id in chunk_ids[object_id] if chunk_id not in known]
+    chunks = await _chunk_rows(context, {chunk_id for listed in missing.values() for chunk_id in listed})
+    return {
+        object_id: complete(
+            record,
+            evidence.get(object_id, []),
+            {chunk_id: chunks[chunk_id] for chunk_id in missing[object_id] if chunk_id in chunks},
+        )
+        for object_id, record in records.items()
+    }
+
+
+def _folded(
+    context: EngineContext, stored: ObjectRecord, evidence: Completed, facts: Mapping[str, DocumentFacts]
+) -> tuple[ObjectRecord, list[Evidence]]:
+    """Return an object as its evidence has it, and the rows to be added so that nothing of what it says is lost."""
+    extra = {name: value for name, value in stored.extra.items() if name not in _FROM_EVIDENCE}
+    expected = fold(stored.kind, stored.object_id, evidence.rows, facts, extra)
+    is_summarised = needs_summary(context, expected) and not evidence.added
+    fields = unaccounted(stored, expected, is_summarised=is_summarised)
+    corrected = evidence.with_correction(fields, int(time.time()))
+    record = fold(stored.kind, stored.object_id, corrected.rows, facts, extra)
+    if is_summarised and stored.parts and not record.corrected:
+        record.parts = stored.parts
+    return record, corrected.added
+
+
+# --- vectors -------------------------------------------------------------------------------------------------------
+
+
+async def _change(context: EngineContext, kind: ObjectKind, records: Sequence[ObjectRecord]) -> GraphChange:
+    """Return the change that writes records, with vectors embedded anew only where theirs are of other words."""
+    is_entity = kind is ObjectKind.ENTITY
+    store = context.stores.entities if is_entity else context.stores.relationships
+    ids = [entity_vector_id(item.object_id) if is_entity else relation_vector_id(item.object_id) for item in records]
+    rows, vectors = await store.get_by_ids(ids), await store.get_vectors_by_ids(ids)
+    change = GraphChange()
+    embedded: list[Touched] = []
+    for row_id, row, record in zip(ids, rows, records, strict=True):
+        content = record.vector_content()
+        known = str(row["content"]) if row is not None and row_id in vectors else None
+        if known is None or not _same_words(known, content):
+            embedded.append(Touched(record, None))
         else:
-            await stores.graph.upsert_edges_batch(
-                (*split_relation_key(key), properties) for key, properties in written.items()
-            )
+            embedded.append(Touched(record, content))
+            if known != content:
+                add_vector(context, change, record, {"content": content, "vector": vectors[row_id]})
+    await add_records(context, change, embedded, summarise=False)
+    return change
 
 
-def _chunks(evidence: Mapping[str, Sequence[Evidence]], object_id: str) -> set[str]:
-    return {row.chunk_id for row in evidence.get(object_id, ())}
+def _same_words(first: str, second: str) -> bool:
+    """Tell whether two texts differ in nothing but order and in what stands between their words."""
+    return _words(first) == _words(second)
+
+
+def _words(text: str) -> list[str]:
+    return sorted(re.findall(r"\w+", text.replace(GRAPH_FIELD_SEP, " ")))
+
+
+# --- reading -------------------------------------------------------------------------------------------------------
 
 
 async def _stored(context: EngineContext, kind: ObjectKind, object_ids: Sequence[str]) -> dict[str, Properties]:
@@ -126,79 +183,3 @@ async def _chunk_rows(context: EngineContext, chunk_ids: Iterable[str]) -> dict[
     return {
         chunk_id: row for chunk_id, row in zip(ids, rows, strict=True) if row is not None and row.get("full_doc_id")
     }
-
-
-def _missing_rows(record: ObjectRecord, rows: Sequence[Evidence], chunks: Mapping[str, Record]) -> list[Evidence]:
-    """Return the rows that an object lacks.
-
-    Args:
-        record: The object as it stands in the graph.
-        rows: Its rows.
-        chunks: Chunks that speak of it and have no row.
-    """
-    if not chunks:
-        return [] if keeps_alive(rows) else [_as_statement(record)]
-    bare = [_bare(record, chunk_id, chunk) for chunk_id, chunk in chunks.items()]
-    said = _said(record, without={row.description for row in rows})
-    if len({row.document_id for row in (*rows, *bare)}) == 1:
-        own = replace(said, weight=0.0) if rows else said
-        return [own.over(bare[0]), *bare[1:]]
-    all_of_it = _said(record)
-    if any(row.entity_type == all_of_it.entity_type for row in rows):
-        all_of_it = replace(all_of_it, entity_type="")
-    correction, _ = with_fields([*rows, *bare], all_of_it, record.created_at)
-    return [*bare, correction]
-
-
-def _said(record: ObjectRecord, without: Collection[str] = ()) -> ManualFields:
-    """Return what an object says, except for descriptions that are known already."""
-    is_entity = record.kind is ObjectKind.ENTITY
-    entity_type = record.entity_type if is_entity and record.entity_type != UNKNOWN_ENTITY_TYPE else ""
-    return ManualFields(
-        description="\n".join(part for part in record.parts if part not in without),
-        entity_type=entity_type,
-        keywords=",".join(record.keywords),
-        weight=0.0 if is_entity else record.weight,
-    )
-
-
-def _as_statement(record: ObjectRecord) -> Evidence:
-    return statement(record.kind, record.object_id, "", record.created_at, _said(record))
-
-
-def _bare(record: ObjectRecord, chunk_id: str, chunk: Record) -> Evidence:
-    is_entity = record.kind is ObjectKind.ENTITY
-    return Evidence(
-        kind=record.kind,
-        object_id=record.object_id,
-        chunk_id=chunk_id,
-        document_id=str(chunk["full_doc_id"]),
-        entity_type=UNKNOWN_ENTITY_TYPE if is_entity else "",
-        weight=0.0 if is_entity else 1.0,
-        file_path=str(chunk.get("file_path") or ""),
-        created_at=int(chunk.get("create_time") or record.created_at),
-    )
-
-
-def _properties(
-    context: EngineContext,
-    kind: ObjectKind,
-    object_id: str,
-    stored: Properties,
-    rows: Sequence[Evidence],
-    facts: Mapping[str, DocumentFacts],
-) -> dict[str, Any]:
-    """Return the properties of an object as merging would have left them, with the text that it has."""
-    before = ObjectRecord.from_properties(kind, object_id, stored)
-    extra = {name: value for name, value in before.extra.items() if name not in _FROM_EVIDENCE}
-    record = fold(kind, object_id, rows, facts, extra)
-    if before.parts and not record.corrected:
-        # The other tool may have summarised what the rows say.
-        record.parts = before.parts
-    record.keywords = before.keywords or record.keywords
-    record.weight = before.weight or record.weight
-    record.created_at = before.created_at or record.created_at
-    return record.to_properties(
-        tokens=count_tokens(context.models.tokenizer, record.context_line()),
-        skip_open_bounds=context.settings.kg_union_skip_open_bounds,
-    )

@@ -10,7 +10,6 @@ from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.contracts.evidence import Evidence
 from lightrag.exceptions import InputError, NotFoundError, PipelineBusyError
 from lightrag.graph.change import GraphChange
-from lightrag.graph.editing import editing
 from lightrag.graph.rebuild import with_changed_document
 from lightrag.ingest.documents import timestamp
 from lightrag.ingest.persist import in_partitions, scope_tags_of
@@ -43,7 +42,10 @@ async def update_document_metadata(
         InputError: It is a refused duplicate, which nothing can be filtered by.
         PipelineBusyError: Documents are being processed; of one that is not processed yet the change may be lost.
     """
-    async with editing(context, state):
+    _refuse_while_busy(state)
+    async with context.graph_lock:
+        # It may have begun while this waited for another change.
+        _refuse_while_busy(state)
         run = state.job_start
         row = await context.stores.doc_status.get_by_id(doc_id)
         if row is None:
@@ -60,6 +62,11 @@ async def update_document_metadata(
     return changed
 
 
+def _refuse_while_busy(state: PipelineState) -> None:
+    if state.busy:
+        raise PipelineBusyError(f"the pipeline is busy ({state.job_name}); change metadata when it is idle")
+
+
 def patched_metadata(context: EngineContext, metadata: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
     """Return a status row's metadata with the user's part replaced field by field.
 
@@ -67,9 +74,8 @@ def patched_metadata(context: EngineContext, metadata: Mapping[str, Any], patch:
         FilterSyntaxError: The result is not valid.
         ScopeError: A scope tag is not usable.
     """
-    current = {name: value for name, value in public_metadata(metadata).items() if value is not None}
-    merged = {**current, **patch}
-    model = DocumentMetadata.coerce({name: value for name, value in merged.items() if value is not None})
+    # With the cleared fields in it, or a misspelt one would be ignored.
+    model = DocumentMetadata.coerce({**public_metadata(metadata), **patch})
     check_scope_tags(model, context.settings.scope_tag_prefixes)
     own = {name: value for name, value in metadata.items() if name not in USER_METADATA_KEYS}
     return {**own, **model.to_storage()}

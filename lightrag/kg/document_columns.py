@@ -11,18 +11,20 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lightrag.constants import OPEN_END_MS, OPEN_START_MS
 from lightrag.kg.growing import GrowingArray
 from lightrag.kg.masks import DATE_FIELDS, SOURCE_FIELDS, Rows
 from lightrag.query_filters import DocumentFacts, facts_to_row
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Paths that are not sorted in yet; beyond this share of the others they are.
 _UNSORTED_SHARE = 8
@@ -48,8 +50,14 @@ def parts_of(fields: Iterable[str]) -> frozenset[Part]:
 
 
 class Dates(NamedTuple):
-    """The bounds of several documents, as :func:`~lightrag.query_filters.facts_to_row` splits them."""
+    """The bounds of the dated ones among several documents.
 
+    Attributes:
+        places: Which of the documents they are.
+        start_ms: As :func:`~lightrag.query_filters.facts_to_row` splits bounds; so are the others.
+    """
+
+    places: Rows
     start_ms: NDArray[np.int64]
     start_us: NDArray[np.integer]
     end_ms: NDArray[np.int64]
@@ -144,22 +152,18 @@ class DocumentColumns:
     def fill_dates(self, rows: Rows, dates: Dates) -> None:
         """Give rows their bounds; all other rows are undated."""
         self.parts.add(Part.DATES)
-        for bound, milliseconds, rest in (("start", *dates[:2]), ("end", *dates[2:])):
-            self._numbers[f"filter_{bound}_ms"].put(rows, milliseconds)
-            self._numbers[f"filter_{bound}_us"].put(rows, rest)
+        dated = rows[dates.places]
+        self._numbers["filter_start_ms"].put(dated, dates.start_ms)
+        self._numbers["filter_start_us"].put(dated, dates.start_us)
+        self._numbers["filter_end_ms"].put(dated, dates.end_ms)
+        self._numbers["filter_end_us"].put(dated, dates.end_us)
 
-    def fill_tags(self, rows: Rows, tags: Sequence[Sequence[str]]) -> None:
-        """Give rows their tags; all other rows have none."""
+    def fill_tags(self, rows: Rows, tags: Mapping[str, Rows]) -> None:
+        """Give rows their tags, by places in ``rows``; all other rows have none."""
         self.parts.add(Part.TAGS)
-        flat = list(chain.from_iterable(tags))
-        names = {tag: code for code, tag in enumerate(dict.fromkeys(flat))}
-        narrow = np.uint16 if len(names) < 2**16 else np.int64  # 16 bits are sorted by counting
-        codes = np.fromiter(map(names.__getitem__, flat), dtype=narrow, count=len(flat))
-        lengths = np.fromiter(map(len, tags), dtype=np.int64, count=len(tags))
-        by_tag = np.repeat(rows.astype(np.int32), lengths)[np.argsort(codes, kind="stable")]
-        ends = np.cumsum(np.bincount(codes, minlength=len(names))).tolist()
-        for tag, start, end in zip(names, [0, *ends], ends, strict=False):
-            self._tags.setdefault(tag, array("i")).frombytes(by_tag[start:end].tobytes())
+        narrow = rows.astype(np.int32)
+        for tag, places in tags.items():
+            self._tags.setdefault(tag, array("i")).frombytes(narrow[places].tobytes())
 
     def fill_sources(self, rows: Rows, sources: Sources) -> None:
         """Give rows their types, paths and times of change; of all other rows they are unknown."""

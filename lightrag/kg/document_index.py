@@ -10,23 +10,25 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lightrag.contracts.evidence import (
-    is_correction_document,
+    CORRECTION_DOCUMENT_ID,
     is_statement_document,
     missing_document_metadata,
 )
 from lightrag.kg.document_columns import Dates, DocumentColumns, Part, Sources, parts_of
 from lightrag.kg.growing import GrowingArray
 from lightrag.kg.masks import Mask, MaskCompiler, Rows
-from lightrag.predicates import MATCH_ALL, Predicate, canonical_key, fields_of
+from lightrag.predicates import MATCH_ALL, Predicate, fields_of
 from lightrag.query_filters import DocumentFacts, VectorQueryFilter, document_facts, document_predicate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Masks and filters remembered at the most; a query asks for the mask of its filter several times.
 _REMEMBERED = 32
@@ -41,13 +43,11 @@ class FilterPlan:
     """A filter, ready to be evaluated.
 
     Attributes:
-        predicate: Over rows of the normal form, normalised.
-        key: Equal for equivalent predicates.
+        predicate: Over rows of the normal form, normalised, so that equivalent filters have the same.
         parts: What must be known of documents.
     """
 
     predicate: Predicate
-    key: str
     parts: frozenset[Part]
 
 
@@ -78,7 +78,7 @@ class DocumentIndex:
         self._facts: dict[int, DocumentFacts] = {}  # what the columns hold, where it came as a whole
         self._read: dict[int, DocumentFacts] = {}  # what readers found; may be ahead of the columns
         self._plans: OrderedDict[int, tuple[VectorQueryFilter, FilterPlan]] = OrderedDict()
-        self._masks: OrderedDict[str, Mask] = OrderedDict()
+        self._masks: OrderedDict[Predicate, Mask] = OrderedDict()
 
     def __len__(self) -> int:
         """Return the number of ordinals, those of removed and never stored documents included."""
@@ -98,22 +98,22 @@ class DocumentIndex:
             self._columns.reserve(len(doc_ids))
             self._rows.extend(np.arange(len(doc_ids), dtype=np.int32))
             self._processed.extend(processed)
-            self._barred = [ordinal for doc_id, ordinal in self._ordinals.items() if is_correction_document(doc_id)]
+            self._barred = [self._ordinals[CORRECTION_DOCUMENT_ID]] if CORRECTION_DOCUMENT_ID in self._ordinals else []
 
     def fill(
         self,
         doc_ids: Sequence[str],
         *,
         dates: Dates | None = None,
-        tags: Sequence[Sequence[str]] | None = None,
+        tags: Mapping[str, Rows] | None = None,
         sources: Sources | None = None,
     ) -> None:
         """Add parts that were left out when loading.
 
         Args:
             doc_ids: Every document that is stored.
-            dates: Bounds of each.
-            tags: Tags of each.
+            dates: Bounds of those that have any.
+            tags: Places in ``doc_ids`` of those that carry a tag, by tag.
             sources: Source of each.
         """
         with self.lock:
@@ -196,7 +196,7 @@ class DocumentIndex:
             ordinal = self._ordinals[doc_id] = len(self._ordinals)
             self._processed.set(ordinal, value=False)
             self._set(ordinal, _facts_of_missing(doc_id))
-            if is_correction_document(doc_id):
+            if doc_id == CORRECTION_DOCUMENT_ID:
                 self._barred.append(ordinal)
             if is_statement_document(doc_id):
                 self._statements.append(doc_id)
@@ -220,9 +220,9 @@ class DocumentIndex:
         """
         with self.lock:
             plan = self._plan(metadata_filter)
-            mask = self._masks.get(plan.key)
+            mask = self._masks.get(plan.predicate)
             if mask is None:
-                mask = self._masks[plan.key] = self._evaluate(plan)
+                mask = self._masks[plan.predicate] = self._evaluate(plan)
                 if len(self._masks) > _REMEMBERED:
                     self._masks.popitem(last=False)
             return mask
@@ -256,7 +256,9 @@ class DocumentIndex:
                 return
             if len(self._read) + len(facts) > _REMEMBERED_FACTS:
                 self._read.clear()
-            self._read.update((self._ordinals[doc_id], item) for doc_id, item in facts.items() if doc_id in self._ordinals)
+            self._read.update(
+                (self._ordinals[doc_id], item) for doc_id, item in facts.items() if doc_id in self._ordinals
+            )
 
     def _plan(self, metadata_filter: VectorQueryFilter) -> FilterPlan:
         # Filters are immutable; each is kept with its plan, so that its id stays its own.
@@ -264,7 +266,7 @@ class DocumentIndex:
         if known is not None:
             return known[1]
         predicate = document_predicate(metadata_filter)
-        plan = FilterPlan(predicate, canonical_key(predicate), parts_of(fields_of(predicate)))
+        plan = FilterPlan(predicate, parts_of(fields_of(predicate)))
         self._plans[id(metadata_filter)] = (metadata_filter, plan)
         if len(self._plans) > _REMEMBERED:
             self._plans.popitem(last=False)

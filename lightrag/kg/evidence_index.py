@@ -9,14 +9,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lightrag.contracts.evidence import ObjectKind
 from lightrag.kg.growing import GrowingArray
 from lightrag.kg.masks import Mask
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Rows that are not ordered by object yet; beyond this share of the others they are.
 _UNORDERED_SHARE = 8
@@ -24,7 +26,7 @@ _MIN_UNORDERED = 1024
 # Masks of visible objects remembered at the most.
 _REMEMBERED = 16
 
-Sequences = NDArray[np.int64]
+Sequences: TypeAlias = "NDArray[np.int64]"
 
 
 class EvidenceRows(NamedTuple):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lightrag.predicates import FIELDS, Compiler, FieldKind, Operator, Predicate, Scalar
 
-Mask: TypeAlias = NDArray[np.bool_]
-Rows: TypeAlias = NDArray[np.integer]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Mask: TypeAlias = "NDArray[np.bool_]"
+Rows: TypeAlias = "NDArray[np.integer]"
 
 DATE_FIELDS = frozenset({"filter_dated", "filter_start_ms", "filter_start_us", "filter_end_ms", "filter_end_us"})
 SOURCE_FIELDS = frozenset({"doc_type", "source_path", "modified_at"})
@@ -53,7 +55,7 @@ class Table(Protocol):
         ...
 
 
-class MaskCompiler(Compiler[Mask]):
+class MaskCompiler(Compiler["Mask"]):
     """Says a predicate over the documents of a table as a mask of their rows, exactly."""
 
     backend: ClassVar[str] = "the index of documents"

@@ -9,11 +9,12 @@ from typing import Any
 from lightrag.exceptions import InputError, ModelReplyError
 from lightrag.runtime.model_errors import TruncatedReplyError
 from lightrag.runtime.reasoning import ReasoningFilter
+from lightrag.runtime.usage import report_usage
 
 Message = dict[str, Any]
 
 # Keyword arguments with which an engine calls every model function; no server knows them.
-_ENGINE_KEYWORDS = ("hashing_kv", "mode", "_priority", "token_tracker")
+_ENGINE_KEYWORDS = ("hashing_kv", "mode", "_priority")
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class ChatOptions:
         response_format: Format that the reply must have, as OpenAI defines it; ``None`` for text.
         timeout: Seconds that the server may take; ``None`` for the library's default.
         request: Everything else, sent to the server.
+        token_tracker: Told the tokens of the call by ``add_usage({...})``; ``None`` for nobody.
     """
 
     stream: bool
@@ -33,6 +35,32 @@ class ChatOptions:
     response_format: Mapping[str, Any] | None
     timeout: float | None
     request: dict[str, Any]
+    token_tracker: Any = None
+
+    def note_usage(self, prompt_tokens: Any, completion_tokens: Any, cost: Any = None) -> None:
+        """Pass on what the server says that a call used; what is no number counts as not said."""
+        note_usage(self.token_tracker, prompt_tokens, completion_tokens, cost)
+
+
+def note_usage(tracker: Any, prompt_tokens: Any, completion_tokens: Any, cost: Any = None) -> None:
+    """Tell the engine, and the caller's own tracker, what a call used.
+
+    Args:
+        tracker: Has ``add_usage({...})``; ``None`` for nobody.
+        prompt_tokens: As the server says; what is no number counts as not said.
+        completion_tokens: As the server says.
+        cost: As the server says.
+    """
+    sent, received = _number(prompt_tokens), _number(completion_tokens)
+    price = _number(cost)
+    report_usage(None if sent is None else int(sent), None if received is None else int(received), cost=price)
+    if tracker is not None and (sent is not None or received is not None):
+        counts = {"prompt_tokens": int(sent or 0), "completion_tokens": int(received or 0)}
+        tracker.add_usage({**counts, "total_tokens": sum(counts.values())})
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
 
 
 def chat_options(kwargs: Mapping[str, Any]) -> ChatOptions:
@@ -49,6 +77,7 @@ def chat_options(kwargs: Mapping[str, Any]) -> ChatOptions:
         keep_reasoning=bool(request.pop("enable_cot", False)),
         response_format=response_format,
         timeout=request.pop("timeout", None),
+        token_tracker=request.pop("token_tracker", None),
         request=request,
     )
 

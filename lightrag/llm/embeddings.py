@@ -22,12 +22,16 @@ class EmbeddingOptions:
         timeout: Seconds that the server may take; ``None`` for the library's default.
         use_base64: Ask for vectors as base64 instead of decimal numbers.
         prefix: Put before every text; asymmetric models tell questions from documents by it.
+        context: ``query`` or ``document``; ``""`` when not told.
+        token_tracker: Told the tokens of the call; ``None`` for nobody.
         request: Everything else, sent to the server.
     """
 
     timeout: float | None
     use_base64: bool
     prefix: str
+    context: str
+    token_tracker: Any
     request: dict[str, Any]
 
     @classmethod
@@ -38,10 +42,13 @@ class EmbeddingOptions:
             "query": request.pop("query_prefix", ""),
             "document": request.pop("document_prefix", ""),
         }
+        context = request.pop("context", None) or ""
         return cls(
             timeout=request.pop("timeout", None),
             use_base64=bool(request.pop("use_base64", True)),
-            prefix=prefixes.get(request.pop("context", None) or "", ""),
+            prefix=prefixes.get(context, ""),
+            context=context,
+            token_tracker=request.pop("token_tracker", None),
             request=request,
         )
 

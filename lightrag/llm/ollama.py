@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lightrag.contracts.models import EmbeddingFunc, LLMFunc, LLMReply
 from lightrag.exceptions import ModelReplyError, ModelTimeoutError
-from lightrag.llm.chat import ChatOptions, ChatReply, chat_messages, chat_options, model_name, reply_text
+from lightrag.llm.chat import ChatOptions, ChatReply, chat_messages, chat_options, model_name, note_usage, reply_text
 from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors
-from lightrag.llm.streams import ReplyStream
+from lightrag.llm.streams import ReplyStream, started
 from lightrag.runtime.clients import ClientPool
 from lightrag.runtime.endpoints import ModelEndpoint
 from lightrag.runtime.model_errors import ProviderError, provider_error, redact
@@ -119,11 +119,12 @@ async def ollama_model_complete(
         **options.request,
     }
     if options.stream:
-        return await _open_stream(server, request, keep_reasoning=options.keep_reasoning)
+        return await _open_stream(server, request, options)
     source = f"model {model!r}"
     async with _clients.lease(server) as client:
         with _translated_errors(source, server.api_key):
             answer = await client.chat(**request)
+    options.note_usage(answer.prompt_eval_count, answer.eval_count)
     reply = ChatReply(answer.message.content or "", answer.message.thinking or "", answer.done_reason or "")
     return reply_text(source, reply, keep_reasoning=options.keep_reasoning)
 
@@ -137,7 +138,7 @@ def _format_of(options: ChatOptions) -> Any:
     return schema.get("schema") or "json"
 
 
-async def _open_stream(server: _Server, request: dict[str, Any], *, keep_reasoning: bool) -> ReplyStream:
+async def _open_stream(server: _Server, request: dict[str, Any], options: ChatOptions) -> ReplyStream:
     source = f"model {request['model']!r}"
     async with AsyncExitStack() as resources:
         client = await resources.enter_async_context(_clients.lease(server))
@@ -146,26 +147,21 @@ async def _open_stream(server: _Server, request: dict[str, Any], *, keep_reasoni
         # The library sends the request with the first event, and a refusal must be told before pieces are
         # promised.
         with _translated_errors(source, server.api_key):
-            first = await anext(events, None)
-        pieces = _stream_pieces(source, server.api_key, _after(first, events), keep_reasoning=keep_reasoning)
+            events = await started(events)
+        pieces = _stream_pieces(source, server.api_key, events, options)
         return ReplyStream(pieces, resources.pop_all())
 
 
-async def _after(first: Any, events: AsyncIterator[Any]) -> AsyncGenerator[Any, None]:
-    if first is not None:
-        yield first
-    async for event in events:
-        yield event
-
-
 async def _stream_pieces(
-    source: str, secret: str | None, events: AsyncGenerator[Any, None], *, keep_reasoning: bool
+    source: str, secret: str | None, events: AsyncGenerator[Any, None], options: ChatOptions
 ) -> AsyncGenerator[str, None]:
-    reader = ReasoningFilter(keep=keep_reasoning)
+    reader = ReasoningFilter(keep=options.keep_reasoning)
     done_reason = ""
     with _translated_errors(source, secret):
         async for event in events:
             done_reason = event.done_reason or done_reason
+            if event.done:
+                options.note_usage(event.prompt_eval_count, event.eval_count)
             shown = reader.feed(event.message.content or "", event.message.thinking or "")
             if shown:
                 yield shown
@@ -203,6 +199,7 @@ async def _embed(texts: Sequence[str], embed_model: str = "bge-m3:latest", **kwa
             answer = await client.embed(
                 model=embed_model, input=options.prefixed(texts), dimensions=dimensions, **request
             )
+    note_usage(options.token_tracker, answer.prompt_eval_count, 0)
     return decode_vectors(source, list(answer.embeddings), len(texts))
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class ReplyStream(AsyncIterator[str]):
@@ -39,3 +42,15 @@ class ReplyStream(AsyncIterator[str]):
             await self._pieces.aclose()
         finally:
             await self._resources.aclose()
+
+
+async def started(events: AsyncIterator[T]) -> AsyncGenerator[T, None]:
+    """Wait for the first event, so that a failure to get it is raised here, and return all of them."""
+    return _after(await anext(events, None), events)
+
+
+async def _after(first: T | None, events: AsyncIterator[T]) -> AsyncGenerator[T, None]:
+    if first is not None:
+        yield first
+    async for event in events:
+        yield event

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from lightrag.query.cache import answer_key, keep
 from lightrag.query.context import context_blocks
 from lightrag.runtime.model_errors import TruncatedReplyError
 from lightrag.runtime.model_set import PRIORITY_QUERY
+from lightrag.runtime.subjects import subject_logger
 from lightrag.runtime.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lightrag.query.result import QueryResult
     from lightrag.query.state import QueryState
 
-logger = logging.getLogger("lightrag.query")
+logger = subject_logger("lightrag.query")
 
 _CONTEXT_SLOT = re.compile(r"\{(?:context_data|content_data)\}")
 _ANY_SLOT = re.compile(r"\{(response_type|user_prompt|context_data|content_data)\}")

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 from lightrag.exceptions import StorageError
 from lightrag.query_filters import build_filter_cache_hash
 from lightrag.runtime.hashing import compute_mdhash_id
 from lightrag.runtime.llm_cache import QUERY, AnswerIdentity
+from lightrag.runtime.subjects import subject_logger
 from lightrag.types import JsonScalar
 
 if TYPE_CHECKING:
     from lightrag.context import EngineContext
     from lightrag.query.state import QueryState
 
-logger = logging.getLogger("lightrag.query")
+logger = subject_logger("lightrag.query")
 
 
 def answer_key(state: QueryState, prompt: str) -> str:

@@ -20,7 +20,6 @@ from lightrag.contracts.evidence import (
 )
 from lightrag.contracts.graph import NodePair, Properties
 from lightrag.contracts.vector import BaseVectorStorage, Row
-from lightrag.graph.merge import load_facts
 from lightrag.graph.records import ObjectRecord, fold
 from lightrag.query.gate import FilterReport, Gate, Page
 from lightrag.query_filters import KgEvidencePolicy, VectorQueryFilter, facts_match_filter
@@ -56,8 +55,9 @@ class FilterGate(Gate):
         self._stores = context.stores
         self._filter = filter
         self._policy = filter.kg_evidence_policy
+        self._excludes = _restricts(filter, partition)
         # Where no document is excluded the merged description holds nothing that must not be seen.
-        self._keeps_merged = self._policy is KgEvidencePolicy.KEEP_MERGED or not _restricts(filter, partition)
+        self._keeps_merged = self._policy is KgEvidencePolicy.KEEP_MERGED or not self._excludes
         self._facts: dict[str, DocumentFacts] = {}
         self._truth: dict[str, bool] = {}
         self._visible: dict[tuple[ObjectKind, str], bool] = {}
@@ -72,8 +72,7 @@ class FilterGate(Gate):
         wanted = set(document_ids)
         unknown = [document_id for document_id in wanted if document_id not in self._truth]
         if unknown:
-            facts = await load_facts(self._context, unknown)
-            self._facts.update(facts)
+            self._facts.update(await self._stores.doc_status.get_facts(unknown))
             self._truth.update((document_id, self._accepts(document_id)) for document_id in unknown)
         return {document_id for document_id in wanted if self._truth[document_id]}
 
@@ -241,8 +240,9 @@ class FilterGate(Gate):
             return objects
         rows = await self.eligible_rows(kind, [object_id for object_id, _ in objects])
         return [
-            (object_id, self._described(kind, object_id, properties, rows[object_id]))
-            for object_id, properties in objects
+            # Without what people and other tools added: it may repeat words of any document, as a correction may.
+            (object_id, self._described(kind, object_id, {}, rows[object_id]))
+            for object_id, _ in objects
         ]
 
     def _described(
@@ -279,7 +279,7 @@ class FilterGate(Gate):
             eligible_documents=await self._stores.doc_status.count_eligible(self._filter),
             candidates=self._candidates,
             dropped_by_gate=self._dropped,
-            exact=not (self._keeps_merged and self._filter.restricts_documents),
+            exact=not (self._keeps_merged and self._excludes),
             scope=self._filter.scope_tag,
         )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from lightrag.access import AccessPolicy
 from lightrag.contracts.query import QueryMode, QueryParam
 from lightrag.exceptions import AccessDeniedError, InputError, UnsupportedFilterError
 from lightrag.query.answer import answer, answer_without_context, fail_text
+from lightrag.query.observing import observed
 from lightrag.query.open_gate import open_gate
 from lightrag.query.plan import make_plan
 from lightrag.query.present import present
@@ -27,13 +27,14 @@ from lightrag.query.steps import (
     search_vectors,
     trim_graph,
 )
+from lightrag.runtime.subjects import subject_logger
 
 if TYPE_CHECKING:
     from lightrag.context import EngineContext
 
 __all__ = ["MODES", "Mode", "QueryResult", "run_query", "run_query_safely", "to_answer", "to_data", "to_llm"]
 
-logger = logging.getLogger("lightrag.query")
+logger = subject_logger("lightrag.query")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ MODES: dict[QueryMode, Mode] = {
 }
 
 
+@observed
 async def run_query(
     context: EngineContext,
     query: str,

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from lightrag.exceptions import ModelError, ModelReplyError
+from lightrag.runtime.subjects import subject_logger
 
 if TYPE_CHECKING:
     from lightrag.context import EngineContext
     from lightrag.query.retrieve_chunks import FoundChunk
 
-logger = logging.getLogger("lightrag.query")
+logger = subject_logger("lightrag.query")
 
 # Engines that have been told that reranking is on without a reranker, and engines whose reranker is failing: a fact
 # about the set-up is worth one line in the log, not one per query.

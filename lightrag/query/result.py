@@ -20,6 +20,7 @@ class QueryResult:
         mode: Mode of the query.
         failure: Why there is nothing, such as ``no_results``; ``""`` on success.
         message: One line for people.
+        error_type: Class of the error that made it fail; ``""`` otherwise.
         high_keywords: High-level keywords in use.
         low_keywords: Low-level keywords in use.
         entities: Entities in the context, as dicts of the public shape.
@@ -36,6 +37,7 @@ class QueryResult:
     mode: QueryMode
     failure: str = ""
     message: str = "Query executed"
+    error_type: str = ""
     high_keywords: list[str] = field(default_factory=list)
     low_keywords: list[str] = field(default_factory=list)
     entities: list[dict[str, Any]] = field(default_factory=list)
@@ -56,7 +58,12 @@ def to_data(result: QueryResult) -> dict[str, Any]:
             "status": "failure",
             "message": result.message,
             "data": {},
-            "metadata": {"failure_reason": result.failure, "mode": result.mode, **_filter_report(result)},
+            "metadata": {
+                "failure_reason": result.failure,
+                "mode": result.mode,
+                **({"error_type": result.error_type} if result.error_type else {}),
+                **_filter_report(result),
+            },
         }
     metadata: dict[str, Any] = {
         "query_mode": result.mode,
@@ -107,4 +114,5 @@ def no_results(mode: QueryMode) -> QueryResult:
 
 def failed(mode: QueryMode, error: Exception) -> QueryResult:
     """Return the outcome of a query during which a store or a model failed."""
-    return QueryResult(mode=mode, failure=QUERY_FAILED, message=f"Query failed: {error}")
+    kind = type(error).__name__
+    return QueryResult(mode=mode, failure=QUERY_FAILED, message=f"Query failed: {error}", error_type=kind)

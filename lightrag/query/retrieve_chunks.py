@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from lightrag.exceptions import StorageError
 from lightrag.query.gate import Gate, Page
 from lightrag.query.pick_chunks import chunks_by_object, pick_by_similarity, pick_by_weight
 from lightrag.query.retrieve_graph import VectorQuery, search_rows
+from lightrag.runtime.subjects import subject_logger
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lightrag.settings import Settings
     from lightrag.stores import Stores
 
-logger = logging.getLogger("lightrag.query")
+logger = subject_logger("lightrag.query")
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from inspect import isawaitable
@@ -12,6 +13,7 @@ from lightrag.contracts.graph import NodePair
 from lightrag.contracts.vector import Row
 from lightrag.query.gate import Gate
 from lightrag.query.object_sources import ObjectSources
+from lightrag.query.observing import announce_step
 from lightrag.query.plan import Keywords, QueryPlan
 from lightrag.query.retrieve_chunks import FoundChunk
 from lightrag.query.retrieve_graph import FoundEntity, FoundRelation, GraphFindings
@@ -32,6 +34,7 @@ class QueryState:
         gate: What may be seen.
         legs: What the vector searches of the mode look for.
         progress: Told the name of each step that takes time.
+        started: When it began, by ``time.monotonic``.
         corpus_version: Version of the corpus before the first retrieval; ``""`` when no answer is asked for.
         keywords: In use.
         embeddings: Vector of each text that is searched for.
@@ -54,6 +57,7 @@ class QueryState:
     gate: Gate
     legs: tuple[str, ...] = ()
     progress: Progress | None = None
+    started: float = field(default_factory=time.monotonic)
     corpus_version: str = ""
     keywords: Keywords = field(default_factory=Keywords)
     embeddings: dict[str, np.ndarray] = field(default_factory=dict)
@@ -84,6 +88,7 @@ class QueryState:
 
     async def tell(self, step: str) -> None:
         """Report the step that begins."""
+        announce_step(self, step)
         if self.progress is not None:
             outcome = self.progress(step)
             if isawaitable(outcome):

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from lightrag.rerank.http import cohere_rerank, jina_rerank
+from lightrag.rerank.http import ali_rerank, cohere_rerank, jina_rerank
 
-__all__ = ["cohere_rerank", "jina_rerank"]
+__all__ = ["ali_rerank", "cohere_rerank", "jina_rerank"]

@@ -1,57 +1,74 @@
-"""Rerankers that take ``{"model", "query", "documents", "top_n"}`` and answer ``{"results": [...]}``.
+"""Rerankers over HTTP.
 
-Jina and Cohere do, and so do the servers made to be compatible with them, such as vLLM and Text Embeddings
-Inference behind a proxy. Each result is ``{"index", "relevance_score"}``.
+Jina and Cohere, and the servers made to be compatible with them, such as vLLM and Text Embeddings Inference behind a
+proxy, take ``{"model", "query", "documents", "top_n"}`` and answer ``{"results": [...]}``. Alibaba Cloud wraps both
+sides once more. Each result is ``{"index", "relevance_score"}``.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lightrag.contracts.models import RerankFunc
-from lightrag.exceptions import ModelReplyError, ModelTimeoutError
-from lightrag.runtime.clients import ClientPool
+from lightrag.exceptions import InputError, ModelReplyError
 from lightrag.runtime.endpoints import ModelEndpoint
-from lightrag.runtime.model_errors import ProviderError, parse_retry_after, provider_error, redact
-
-if TYPE_CHECKING:
-    from httpx import AsyncClient, Response
-
-JINA_URL = "https://api.jina.ai/v1/rerank"
-JINA_MODEL = "jina-reranker-v2-base-multilingual"
-COHERE_URL = "https://api.cohere.com/v2/rerank"
-COHERE_MODEL = "rerank-v3.5"
-_DEFAULT_TIMEOUT = 30.0
+from lightrag.runtime.http_json import DEFAULT_TIMEOUT, Service, post_json
+from lightrag.runtime.model_errors import redact
+from lightrag.runtime.usage import report_usage
+from lightrag.settings_api import provider_settings
 
 
 @dataclass(frozen=True)
-class _Server:
-    """What a client is made of."""
+class RerankService:
+    """A provider of rerankers.
 
-    timeout: float
-    api_key: str | None = field(default=None, repr=False)
+    Attributes:
+        url: Its route.
+        model: Model that is asked when none is named.
+        key_setting: Setting that holds the key, by its field name; used for ``url`` only.
+        wrapped: Whether query and documents lie in ``input``, parameters in ``parameters`` and results in ``output``.
+        options: Sent with every request.
+    """
+
+    url: str
+    model: str
+    key_setting: str
+    wrapped: bool = False
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def placed(self, given: ModelEndpoint) -> ModelEndpoint:
+        """Return an endpoint with what was not given filled in.
+
+        The key in the settings goes to the provider's own address only: another server must not learn it.
+        """
+        key = given.api_key
+        if not key and not given.base_url:
+            key = str(getattr(provider_settings(), self.key_setting)) or None
+        options = {**dict(self.options), **given.options}
+        return ModelEndpoint(given.model or self.model, given.base_url or self.url, key, given.timeout, options)
 
 
-def _build_client(server: _Server) -> AsyncClient:
-    import httpx
-
-    headers = {"Authorization": f"Bearer {server.api_key}"} if server.api_key else {}
-    return httpx.AsyncClient(timeout=server.timeout, headers=headers)
-
-
-async def _close_client(client: AsyncClient) -> None:
-    await client.aclose()
-
-
-_clients: ClientPool[_Server, AsyncClient] = ClientPool(_build_client, _close_client)
+JINA = RerankService(
+    "https://api.jina.ai/v1/rerank",
+    "jina-reranker-v2-base-multilingual",
+    "jina_api_key",
+    options=(("return_documents", False),),
+)
+COHERE = RerankService("https://api.cohere.com/v2/rerank", "rerank-v3.5", "cohere_api_key")
+ALIYUN = RerankService(
+    "https://dashscope.aliyuncs.com/api/v1/services/rerank/text-rerank/text-rerank",
+    "gte-rerank-v2",
+    "dashscope_api_key",
+    wrapped=True,
+    options=(("return_documents", False),),
+)
 
 
 async def http_rerank(
-    query: str, documents: Sequence[str], top_n: int | None, endpoint: ModelEndpoint
+    query: str, documents: Sequence[str], top_n: int | None, endpoint: ModelEndpoint, *, wrapped: bool = False
 ) -> list[dict[str, Any]]:
     """Order documents by their relevance to a question.
 
@@ -60,6 +77,7 @@ async def http_rerank(
         documents: Texts.
         top_n: Best documents to return; ``None`` for all.
         endpoint: Model and server, ``base_url`` being the whole address of the route.
+        wrapped: Whether the server speaks as Alibaba Cloud does.
 
     Returns:
         ``{"index": int, "relevance_score": float}`` in the server's order, best first.
@@ -69,45 +87,27 @@ async def http_rerank(
         ModelTimeoutError: The server was too slow.
         ProviderError: The server could not be reached, or refused.
     """
-    import httpx
-
     if not documents:
         return []
-    source = f"rerank model {endpoint.model!r}"
-    body: dict[str, Any] = {
-        "model": endpoint.model,
-        "query": query,
-        "documents": list(documents),
-        **endpoint.options,
-    }
+    texts = {"query": query, "documents": list(documents)}
+    parameters = dict(endpoint.options)
     if top_n is not None:
-        body["top_n"] = min(top_n, len(documents))
-    async with _clients.lease(_Server(endpoint.timeout or _DEFAULT_TIMEOUT, endpoint.api_key)) as client:
-        try:
-            response = await client.post(endpoint.base_url or "", json=body)
-        except httpx.TimeoutException:
-            raise ModelTimeoutError(f"{source} did not answer in time") from None
-        except httpx.TransportError as error:
-            reason = redact(str(error), endpoint.api_key)
-            raise ProviderError(f"{source} cannot be reached: {reason}") from None
-    return _read_results(source, response, len(documents), endpoint.api_key)
+        parameters["top_n"] = min(top_n, len(documents))
+    body: dict[str, Any] = {"model": endpoint.model}
+    body |= {"input": texts, "parameters": parameters} if wrapped else {**texts, **parameters}
+    source = f"rerank model {endpoint.model!r}"
+    service = Service(endpoint.base_url or "", endpoint.api_key, endpoint.timeout or DEFAULT_TIMEOUT)
+    answer = await post_json(source, service, body)
+    return _read_results(source, answer, len(documents), endpoint.api_key)
 
 
-def _read_results(source: str, response: Response, count: int, secret: str | None) -> list[dict[str, Any]]:
-    if not response.is_success:
-        raise provider_error(
-            source,
-            response.status_code,
-            redact(response.text, secret),
-            retry_after=parse_retry_after(response.headers),
-        )
-    try:
-        answer = response.json()
-    except json.JSONDecodeError as error:
-        raise ModelReplyError(f"{source} sent something that is not JSON: {error}") from error
-    results = answer.get("results") if isinstance(answer, dict) else None
+def _read_results(source: str, answer: Any, count: int, secret: str | None) -> list[dict[str, Any]]:
+    fields = answer if isinstance(answer, dict) else {}
+    inner = fields.get("output")
+    results = (inner if isinstance(inner, dict) else fields).get("results")
     if not isinstance(results, list):
         raise ModelReplyError(f"{source} sent no list of results: {redact(str(answer), secret)[:200]!r}")
+    _note_usage(fields.get("usage"))
     ranked: dict[int, float] = {}
     for result in results:
         index, score = _read_result(source, result, count)
@@ -115,10 +115,16 @@ def _read_results(source: str, response: Response, count: int, secret: str | Non
     return [{"index": index, "relevance_score": score} for index, score in ranked.items()]
 
 
+def _note_usage(usage: Any) -> None:
+    tokens = usage.get("total_tokens") if isinstance(usage, dict) else None
+    if isinstance(tokens, int) and not isinstance(tokens, bool):
+        report_usage(prompt_tokens=tokens, completion_tokens=0)
+
+
 def _read_result(source: str, result: Any, count: int) -> tuple[int, float]:
     fields: Mapping[str, Any] = result if isinstance(result, dict) else {}
     index, score = fields.get("index"), fields.get("relevance_score")
-    if not isinstance(index, int) or not 0 <= index < count:
+    if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
         raise ModelReplyError(f"{source} named document {index!r}; there are 0 to {count - 1}")
     if isinstance(score, bool) or not isinstance(score, int | float) or not isfinite(score):
         raise ModelReplyError(f"{source} gave document {index} the score {score!r}; expected a number")
@@ -130,12 +136,12 @@ async def jina_rerank(
     documents: Sequence[str],
     top_n: int | None = None,
     api_key: str | None = None,
-    model: str = JINA_MODEL,
-    base_url: str = JINA_URL,
+    model: str = JINA.model,
+    base_url: str | None = None,
+    **options: Any,
 ) -> list[dict[str, Any]]:
-    """Rerank with Jina or a compatible server; see :func:`http_rerank`."""
-    endpoint = ModelEndpoint(model, base_url, api_key, options={"return_documents": False})
-    return await http_rerank(query, documents, top_n, endpoint)
+    """Rerank with Jina or a compatible server; see :func:`http_rerank`. The key may be that of ``JINA_API_KEY``."""
+    return await _rerank(JINA, query, documents, top_n, _endpoint(model, base_url, api_key, options))
 
 
 async def cohere_rerank(
@@ -143,11 +149,43 @@ async def cohere_rerank(
     documents: Sequence[str],
     top_n: int | None = None,
     api_key: str | None = None,
-    model: str = COHERE_MODEL,
-    base_url: str = COHERE_URL,
+    model: str = COHERE.model,
+    base_url: str | None = None,
+    **options: Any,
 ) -> list[dict[str, Any]]:
-    """Rerank with Cohere or a compatible server; see :func:`http_rerank`."""
-    return await http_rerank(query, documents, top_n, ModelEndpoint(model, base_url, api_key))
+    """Rerank with Cohere or a compatible server; see :func:`http_rerank`. The key may be that of ``COHERE_API_KEY``."""
+    return await _rerank(COHERE, query, documents, top_n, _endpoint(model, base_url, api_key, options))
+
+
+async def ali_rerank(
+    query: str,
+    documents: Sequence[str],
+    top_n: int | None = None,
+    api_key: str | None = None,
+    model: str = ALIYUN.model,
+    base_url: str | None = None,
+    **options: Any,
+) -> list[dict[str, Any]]:
+    """Rerank with Alibaba Cloud; see :func:`http_rerank`. The key may be that of ``DASHSCOPE_API_KEY``."""
+    return await _rerank(ALIYUN, query, documents, top_n, _endpoint(model, base_url, api_key, options))
+
+
+def _endpoint(model: str, base_url: str | None, api_key: str | None, options: Mapping[str, Any]) -> ModelEndpoint:
+    """Return what the arguments of a rerank function say; ``extra_body`` and ``timeout`` are known among the options.
+
+    Raises:
+        InputError: Another option was given.
+    """
+    unknown = sorted(set(options) - {"extra_body", "timeout"})
+    if unknown:
+        raise InputError(f"a rerank function has no {', '.join(map(repr, unknown))}; it takes extra_body and timeout")
+    return ModelEndpoint(model, base_url, api_key, options.get("timeout"), options.get("extra_body") or {})
+
+
+async def _rerank(
+    service: RerankService, query: str, documents: Sequence[str], top_n: int | None, given: ModelEndpoint
+) -> list[dict[str, Any]]:
+    return await http_rerank(query, documents, top_n, service.placed(given), wrapped=service.wrapped)
 
 
 def create_none(_endpoint: ModelEndpoint) -> None:
@@ -156,27 +194,25 @@ def create_none(_endpoint: ModelEndpoint) -> None:
 
 def create_jina(endpoint: ModelEndpoint) -> RerankFunc:
     """Return a reranker by Jina, or by a compatible server when ``base_url`` is given."""
-    options = {"return_documents": False, **endpoint.options}
-    return _bound(endpoint, ModelEndpoint(JINA_MODEL, JINA_URL, options=options))
+    return _bound(JINA, endpoint)
 
 
 def create_cohere(endpoint: ModelEndpoint) -> RerankFunc:
     """Return a reranker by Cohere, or by a compatible server when ``base_url`` is given."""
-    return _bound(endpoint, ModelEndpoint(COHERE_MODEL, COHERE_URL, options=endpoint.options))
+    return _bound(COHERE, endpoint)
 
 
-def _bound(given: ModelEndpoint, defaults: ModelEndpoint) -> RerankFunc:
-    endpoint = ModelEndpoint(
-        given.model or defaults.model,
-        given.base_url or defaults.base_url,
-        given.api_key,
-        given.timeout,
-        defaults.options,
-    )
+def create_aliyun(endpoint: ModelEndpoint) -> RerankFunc:
+    """Return a reranker by Alibaba Cloud, or by a server that speaks as it does when ``base_url`` is given."""
+    return _bound(ALIYUN, endpoint)
+
+
+def _bound(service: RerankService, given: ModelEndpoint) -> RerankFunc:
+    endpoint = service.placed(given)
 
     async def rerank(
         query: str, documents: Sequence[str], top_n: int | None = None, **_engine_keywords: Any
     ) -> list[dict[str, Any]]:
-        return await http_rerank(query, documents, top_n, endpoint)
+        return await http_rerank(query, documents, top_n, endpoint, wrapped=service.wrapped)
 
     return rerank

@@ -11,6 +11,7 @@ RERANK_BINDINGS = BindingTable(
     "reranking",
     {
         NO_RERANKER: Binding("lightrag.rerank.http", "create_none"),
+        "aliyun": Binding("lightrag.rerank.http", "create_aliyun"),
         "cohere": Binding("lightrag.rerank.http", "create_cohere"),
         "jina": Binding("lightrag.rerank.http", "create_jina"),
     },

@@ -7,7 +7,6 @@ its own, so an engine works from several ``asyncio.run`` one after another, and 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from types import EllipsisType
@@ -17,8 +16,9 @@ from weakref import WeakKeyDictionary, WeakSet, ref
 from lightrag.exceptions import InputError, LightRAGError, ModelError
 from lightrag.runtime.lanes import Lane
 from lightrag.runtime.retries import RetryPolicy, retrying
+from lightrag.runtime.subjects import subject_logger
 
-logger = logging.getLogger("lightrag.models")
+logger = subject_logger("lightrag.models")
 
 N = TypeVar("N", int, float)
 

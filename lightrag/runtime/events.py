@@ -83,7 +83,7 @@ class ChunkEvent(Event):
         document_id: Its document.
         track_id: The call that enqueued it.
         chunk_id: The chunk.
-        number: How many chunks of the document are through, this one included.
+        position: Which of the chunks of the document it is, from 1; they come in any order.
         total: Chunks of the document.
         entities: Entities found in it.
         relations: Relations found in it.
@@ -93,7 +93,7 @@ class ChunkEvent(Event):
     document_id: str
     track_id: str
     chunk_id: str
-    number: int
+    position: int
     total: int
     entities: int
     relations: int

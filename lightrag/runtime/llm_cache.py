@@ -90,9 +90,9 @@ class _Batch:
 class LLMCache:
     """Replies by key, in front of a key-value store.
 
-    Replies about chunks and summaries are collected and written together, so that a document costs one write
-    and not one per chunk; they can be read back at once. What is not yet written when a process dies is asked
-    again.
+    Replies about chunks and summaries are collected and written together, so that a document costs one write and not
+    one per chunk; they can be read back at once. What is not yet written when a process dies is asked again. ``hits``
+    and ``misses`` count look-ups since it was made.
     """
 
     def __init__(
@@ -115,6 +115,8 @@ class LLMCache:
         self._enabled = enabled
         self._enabled_for_extract = enabled_for_extract
         self._flush_rows = flush_rows
+        self.hits = 0
+        self.misses = 0
         self._buffer: dict[str, Record] = {}
         self._in_flight: list[_Batch] = []
 
@@ -143,7 +145,11 @@ class LLMCache:
             return None
         row = self._unwritten(key) or await self._kv.get_by_id(key)
         reply = row.get("return") if row else None
-        return reply if isinstance(reply, str) else None
+        if not isinstance(reply, str):
+            self.misses += 1
+            return None
+        self.hits += 1
+        return reply
 
     async def put(
         self,

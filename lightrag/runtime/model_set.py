@@ -129,9 +129,7 @@ class Embedder:
         batches = [texts[start : start + self.batch_size] for start in range(0, len(texts), self.batch_size)]
         if len(batches) == 1:
             return await self._embed_batch(batches[0], context, priority)
-        return np.concatenate(
-            await asyncio.gather(*(self._embed_batch(batch, context, priority) for batch in batches))
-        )
+        return np.concatenate(await asyncio.gather(*(self._embed_batch(batch, context, priority) for batch in batches)))
 
     async def _embed_batch(self, texts: Sequence[str], context: str, priority: int) -> np.ndarray:
         call = self.calls(texts, context=context, _priority=priority)

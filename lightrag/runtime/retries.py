@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lightrag.runtime.model_errors import is_timeout, is_transient, retry_after_of
+from lightrag.runtime.subjects import subject_logger
 
 if TYPE_CHECKING:
     from tenacity import AsyncRetrying, RetryCallState
 
-logger = logging.getLogger("lightrag.models")
+logger = subject_logger("lightrag.models")
 
 
 @dataclass(frozen=True)

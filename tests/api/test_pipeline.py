@@ -72,3 +72,35 @@ async def test_recovery_needs_confirmation(server: Server) -> None:
     told = (await server.client.post("/documents/recovery/force_reset", json={"confirm": True})).json()
     assert told["status"] == "no_recovery_required"
     assert told["cancelled_manual_retries"] == 0
+
+
+async def test_documents_are_processed_once_the_pipeline_is_free(server: Server) -> None:
+    await server.settle()
+    server.engine._state.begin("something else")
+    answer = await server.client.post("/documents/text", json={"text": FACTS, "file_source": "a.md"})
+    assert answer.status_code == 200
+    await asyncio.sleep(0.2)
+    assert (await server.engine.get_processing_status()) == {"pending": 1}
+    server.engine._state.end()
+    await server.settle()
+    assert (await server.engine.get_processing_status()) == {"processed": 1}
+
+
+async def test_deletion_waits_for_the_pipeline(server: Server) -> None:
+    doc_id = await server.add()
+    original, calls = server.engine.adelete_by_doc_id, []
+
+    async def busy_at_first(doc_id: str, **options: Any) -> Any:
+        calls.append(doc_id)
+        if len(calls) == 1:
+            server.engine._state.begin("something else")
+        result = await original(doc_id, **options)
+        if len(calls) == 1:
+            server.engine._state.end()
+        return result
+
+    server.engine.adelete_by_doc_id = busy_at_first  # type: ignore[method-assign]
+    await server.client.request("DELETE", "/documents/delete_document", json={"doc_ids": [doc_id]})
+    await server.settle()
+    assert len(calls) == 2
+    assert (await server.engine.get_processing_status()) == {}

@@ -1,15 +1,20 @@
 """The README tells the truth: its example runs, its commands and links exist, its table is the registry."""
 
+import contextlib
+import io
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from lightrag import DocumentMetadata, QueryParam
+from lightrag import DateFilter, DocumentMetadata, LightRAG, QueryParam
+from lightrag.embedding.offline import offline_embedding
 from lightrag.kg.registry import BACKENDS
+from lightrag.llm.offline import offline_complete
 from lightrag.query.plan import effective_filter
 from lightrag.query_filters import document_matches_filter
 from lightrag.settings import load_settings
@@ -44,22 +49,45 @@ def test_python_example_runs_offline(tmp_path: Path) -> None:
     assert re.search(r"^\[\d+\] letters/1926-03-09\.txt$", done.stdout, re.MULTILINE), done.stdout
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "tag", "accepted"),
-    [
+async def run_filter_example(folder: Path) -> tuple[QueryParam, str]:
+    """Run the second example on an engine with one more document; return its parameters and what it prints."""
+    rag = LightRAG(
+        working_dir=str(folder),
+        llm_model_func=offline_complete,
+        llm_model_name="offline",
+        embedding_func=offline_embedding(),
+    )
+    await rag.initialize_storages()
+    try:
+        await rag.ainsert("A letter on harbour dues.", file_paths="letter.txt", metadata={"tags": ["type:letter"]})
+        lines = "".join(f"    {line}\n" for line in blocks("python")[1].splitlines())
+        names: dict[str, Any] = {"rag": rag, "QueryParam": QueryParam, "DateFilter": DateFilter}
+        exec(f"async def example():\n{lines}    return in_force\n", names)
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            param = await names["example"]()
+        return param, output.getvalue()
+    finally:
+        await rag.finalize_storages()
+
+
+async def test_filter_example_does_what_the_text_says(tmp_path: Path) -> None:
+    param, printed = await run_filter_example(tmp_path)
+    counted, answer = printed.split("\n", 1)
+    assert counted == "1 of 3: ['acts/1928.md']"
+    assert "acts/1928.md" in answer
+    assert "1903" not in answer
+    assert "letter" not in answer
+    wanted = effective_filter(load_settings(), param)
+    assert wanted is not None
+    for start, end, tag, accepted in (
         ("1928-04-01T00:00:00Z", None, "type:act", True),
         ("1928-04-01T00:00:00Z", "1930-06-14T00:00:00Z", "type:act", False),
         ("1928-04-01T00:00:00Z", None, "type:letter", False),
         (None, None, "type:act", False),
-    ],
-    ids=["in force", "repealed the day before", "no act", "undated"],
-)
-def test_filter_example_does_what_the_text_says(start: str | None, end: str | None, tag: str, accepted: bool) -> None:
-    param = eval(blocks("python")[1], {"QueryParam": QueryParam})
-    wanted = effective_filter(load_settings(), param)
-    assert wanted is not None
-    metadata = DocumentMetadata.model_validate({"start_date": start, "end_date": end, "tags": [tag]}).to_storage()
-    assert document_matches_filter(metadata, wanted) is accepted
+    ):
+        metadata = DocumentMetadata.model_validate({"start_date": start, "end_date": end, "tags": [tag]}).to_storage()
+        assert document_matches_filter(metadata, wanted) is accepted
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -66,7 +66,8 @@ async def step_of(rag: LightRAG, action: str, *arguments: Any) -> Any:
         return sorted(chunk["content"] for chunk in found["data"].get("chunks", []))
     if action == "local":
         found = await rag.aquery_data(
-            arguments[0], QueryParam(mode="mix", enable_rerank=False, ll_keywords=arguments[1], hl_keywords=arguments[1])
+            arguments[0],
+            QueryParam(mode="mix", enable_rerank=False, ll_keywords=arguments[1], hl_keywords=arguments[1]),
         )
         return {name: len(found["data"].get(name, [])) for name in ("entities", "relationships", "chunks")}
     if action == "entity":
@@ -74,7 +75,7 @@ async def step_of(rag: LightRAG, action: str, *arguments: Any) -> Any:
     if action == "relation":
         return (await rag.get_relation_info(arguments[0], arguments[1]))["graph_data"]
     if action == "status":
-        return (await rag.get_processing_status())
+        return await rag.get_processing_status()
     raise ValueError(action)
 
 

@@ -1,17 +1,29 @@
 """The demo's program: it reads once, then only asks; what goes wrong it tells in plain words."""
 
 import json
+from collections.abc import Callable
+from functools import partialmethod
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from demo import run as demo
+from lightrag import LightRAG, QueryParam
 
 DOCUMENTS = {
     "archive/bridge.md": "Ottoline Brandreth designed Hallowgate Bridge. The bridge was opened on 29 September 1934.",
     "letters/ferry.txt": "Jonas Ketterick kept the Velmouth ferry for years. He took no fares on the last night.",
 }
 QUESTION = {"id": "designer", "question": "Who designed Hallowgate Bridge?", "expect_sources": ["archive/bridge.md"]}
+LIMITED = {
+    "id": "letters",
+    "label": "letters",
+    "question": "Who kept the Velmouth ferry?",
+    "filter": {"path_prefixes": ["letters"]},
+    "eligible": ["letters/ferry.txt"],
+    "expect_sources": ["letters/ferry.txt"],
+}
 
 
 @pytest.fixture
@@ -23,13 +35,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def write(folder: Path, documents: dict[str, str], questions: list[dict[str, object]]) -> None:
+def write(
+    folder: Path,
+    documents: dict[str, str],
+    questions: list[dict[str, object]],
+    limited: list[dict[str, object]] | None = None,
+) -> None:
     for path, text in documents.items():
         (folder / "corpus" / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / "corpus" / path).write_text(text, encoding="utf-8")
-    metadata = {path: {"tags": ["lang:en"]} for path in documents}
+    metadata = {path: {"tags": ["lang:en"], "source_path": path} for path in documents}
     (folder / "corpus" / "metadata.json").write_text(json.dumps(metadata), encoding="utf-8")
-    (folder / "questions.json").write_text(json.dumps({"first_demo": questions}), encoding="utf-8")
+    asked = {"first_demo": questions, "archive_filters": limited or []}
+    (folder / "questions.json").write_text(json.dumps(asked), encoding="utf-8")
 
 
 def test_answers_with_references_and_says_who_answers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,6 +99,45 @@ def test_check_fails_when_the_expected_source_is_not_cited(folder: Path, capsys:
     assert demo.main([]) == 0
     assert demo.main(["--check"]) == 1
     assert "archive/other.md" in capsys.readouterr().err
+
+
+def test_limited_questions_show_what_they_are_limited_to(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(folder, DOCUMENTS, [QUESTION], [LIMITED])
+    assert demo.main(["--check"]) == 0
+    shown = capsys.readouterr().out.split("Only letters", 1)[1]
+    assert "1 of 2 documents are eligible" in shown
+    assert "letters/ferry.txt" in shown
+    assert "Jonas Ketterick kept the Velmouth ferry" in shown
+    assert "bridge" not in shown
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"eligible": ["archive/bridge.md"]}, "is limited to letters/ferry.txt, not to archive/bridge.md"),
+        ({"expect_sources": ["archive/bridge.md"]}, "did not find archive/bridge.md"),
+    ],
+)
+def test_check_fails_when_other_documents_are_eligible_or_found(
+    folder: Path, capsys: pytest.CaptureFixture[str], change: dict[str, object], told: str
+) -> None:
+    write(folder, DOCUMENTS, [QUESTION], [{**LIMITED, **change}])
+    assert demo.main([]) == 0
+    assert demo.main(["--check"]) == 1
+    assert told in capsys.readouterr().err
+
+
+def test_check_fails_when_an_answer_draws_on_a_document_that_is_not_eligible(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(folder, DOCUMENTS, [], [LIMITED])
+    monkeypatch.setattr(demo.LightRAG, "aquery_llm", partialmethod(unlimited, demo.LightRAG.aquery_llm))
+    assert demo.main(["--check"]) == 1
+    assert "draws on archive/bridge.md, which is not eligible" in capsys.readouterr().err
+
+
+async def unlimited(rag: LightRAG, ask: Callable[..., Any], question: str, _param: QueryParam) -> Any:
+    return await ask(rag, question, QueryParam(mode="naive"))
 
 
 def test_missing_file_is_told_in_plain_words(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -138,6 +138,21 @@ async def test_a_correction_is_never_seen_under_a_filter(engine: LightRAG, mode:
         assert "hush" not in text
 
 
+async def test_properties_that_people_added_are_not_shown_under_a_filter(engine: LightRAG) -> None:
+    """They may repeat words of any document as well; where no document is excluded they are shown."""
+    await edit_entity(engine.context, engine._state, "Hub", {"note": "hidden note"})
+    await edit_relation(engine.context, engine._state, ("Hub", "Velmouth"), {"note": "hidden note"})
+    shown = await engine.aget_filtered_graph("Hub", QueryParam(search_filters={"labels": ["thing"]}))
+    assert str(shown).count("hidden note") == 2
+    shown = await engine.aget_filtered_graph("Hub", QueryParam(required_tags=["act"]))
+    assert {node.id for node in shown.nodes} == {"Hub", "Velmouth"}
+    assert "open words" in str(shown)
+    assert "hidden" not in str(shown)
+    # It can still be asked for by name.
+    by_note = {"required_tags": ["act"], "search_filters": {"properties": {"note": "hidden note"}}}
+    assert (await seen(engine, "local", **by_note))[0] == {"Hub"}
+
+
 @pytest.mark.parametrize("mode", GRAPH_MODES)
 async def test_what_a_person_created_is_undated_and_untagged(engine: LightRAG, mode: str) -> None:
     await create_entity(engine.context, engine._state, "Zoe", {"description": "made by hand"})

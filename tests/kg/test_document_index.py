@@ -48,12 +48,18 @@ def fill(index: DocumentIndex, documents: dict[str, Any], parts: frozenset[Part]
     def numbers(field: str) -> Any:
         return np.array([row[field] for row in rows], dtype=np.int64)
 
-    dates = Dates(*(numbers(f"filter_{name}") for name in ("start_ms", "start_us", "end_ms", "end_us")))
+    dated = np.flatnonzero([row["filter_dated"] for row in rows])
+    names = ("start_ms", "start_us", "end_ms", "end_us")
+    dates = Dates(dated, *(numbers(f"filter_{name}")[dated] for name in names))
     sources = Sources([row["doc_type"] for row in rows], [row["source_path"] for row in rows], numbers("modified_at"))
+    tags: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        for tag in row["filter_tags"]:
+            tags.setdefault(tag, []).append(place)
     index.fill(
         list(documents),
         dates=dates if Part.DATES in parts else None,
-        tags=[row["filter_tags"] for row in rows] if Part.TAGS in parts else None,
+        tags={tag: np.array(places) for tag, places in tags.items()} if Part.TAGS in parts else None,
         sources=sources if Part.SOURCES in parts else None,
     )
 

@@ -76,9 +76,8 @@ def fold(folder: Foldable) -> None:
     aside: list[tuple[Path, Path]] = []
     try:
         for name in sorted(folder.dirty):
-            aside += (
-                (write_aside(file.path, file.pieces), file.path) for file in folder.tables[name].new_files(export)
-            )
+            for file in _new_files(folder.tables[name], export):
+                aside.append((write_aside(file.path, file.pieces), file.path))
         size = sum(path.stat().st_size for path, _ in aside)
         put_in_place(aside, folder.path)
     except BaseException:

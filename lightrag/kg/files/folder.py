@@ -214,7 +214,8 @@ class DataFolder:
         try:
             fold(self)
         except (OSError, StorageError) as error:
-            # Everything acknowledged is in the journal; it is folded in when there is room again, or at the next start.
+            # Everything acknowledged is in the journal. It is tried again when that is twice as large, and at the end.
+            self.next_fold_at = 2 * self.journal.size
             logger.warning("the files of %s could not be renewed, the journal is kept: %s", self.path, error)
 
     # --- closing -----------------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ def edge_attributes(properties: Mapping[str, Any], sources: tuple[str, str]) -> 
     return {
         "weight": float(weight) if isinstance(weight, int | float) else 1.0,
         "description": _text(properties, "description"),
-        "keywords": _text(properties, "keywords"),
+        "keywords": ",".join(sorted(_text(properties, "keywords").split(","))),
         **_ends(properties, sources),
     }
 

@@ -46,6 +46,7 @@ def _split_object(text: str) -> Iterator[tuple[str, Any, str]]:
         return
     position = _after(text, position, "{")
     if text[position : position + 1] == "}":
+        _end(text, position + 1)
         return
     while True:
         key, position = _DECODER.raw_decode(text, position)
@@ -56,6 +57,7 @@ def _split_object(text: str) -> Iterator[tuple[str, Any, str]]:
         yield key, value, text[start:end]
         position = _after_space(text, end)
         if text[position : position + 1] == "}":
+            _end(text, position + 1)
             return
         position = _after(text, position, ",")
 
@@ -64,6 +66,11 @@ def _after(text: str, position: int, wanted: str) -> int:
     if text[position : position + 1] != wanted:
         raise ValueError(f"{wanted!r} expected at character {position}")
     return _after_space(text, position + 1)
+
+
+def _end(text: str, position: int) -> None:
+    if _after_space(text, position) != len(text):
+        raise ValueError(f"nothing expected after character {position}")
 
 
 def _after_space(text: str, position: int) -> int:

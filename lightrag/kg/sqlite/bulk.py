@@ -6,14 +6,16 @@ for every value of every row.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Rows that are joined at a time; bounds the length of the texts.
 _ROWS = 100_000
@@ -26,30 +28,37 @@ class Source:
 
     Attributes:
         table: Has the alias ``t``.
-        number: Its primary key.
+        number: Its primary key; the rows come in this order unless an index is named.
         joins: Further tables; they may not change the number of rows.
         condition: Which rows.
+        index: That holds all columns which are read, so that the table itself need not be.
     """
 
     table: str
     number: str = "id"
     joins: str = ""
     condition: str = "TRUE"
+    index: str = ""
+
+    def select(self, expressions: Sequence[str]) -> str:
+        """Return the statement that reads expressions over the rows of a window of numbers, or over all of an index."""
+        wanted = f"SELECT {', '.join(expressions)} FROM {self.table} AS t"
+        if self.index:
+            return f"{wanted} INDEXED BY {self.index} WHERE {self.condition}"
+        return f"{wanted} {self.joins} WHERE t.{self.number} > ? AND t.{self.number} <= ? AND {self.condition}"
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Values of all rows, in the order of the primary key.
+    """Values of all rows, all in the same order.
 
     Attributes:
         numbers: Of each expression for integers.
         texts: Of each expression for texts.
-        lists: Of each expression for JSON arrays.
     """
 
     numbers: list[NDArray[np.int64]]
     texts: list[list[str]]
-    lists: list[list[list[str]]]
 
 
 def read_columns(
@@ -58,7 +67,6 @@ def read_columns(
     *,
     numbers: Sequence[str],
     texts: Sequence[str] = (),
-    lists: Sequence[str] = (),
 ) -> Columns:
     """Return expressions over all rows of a table.
 
@@ -67,47 +75,44 @@ def read_columns(
         source: The table.
         numbers: Expressions that are integers and never null; at least one.
         texts: Expressions that are texts and never null.
-        lists: Expressions that are JSON arrays and never null.
     """
-    last = connection.execute(f"SELECT max({source.number}) FROM {source.table}").fetchone()[0] or 0
-    windows = [_window(connection, source, (numbers, texts, lists), start) for start in range(0, last, _ROWS)]
+    windows: list[tuple[int, ...]] = [()]
+    if not source.index:
+        last = connection.execute(f"SELECT max({source.number}) FROM {source.table}").fetchone()[0] or 0
+        windows = [(start, start + _ROWS) for start in range(0, last, _ROWS)]
+    parts = [_read(connection, source, (numbers, texts), window) for window in windows]
     none = np.empty(0, dtype=np.int64)
     return Columns(
-        [np.concatenate([none, *(window.numbers[place] for window in windows)]) for place in range(len(numbers))],
-        [list(chain.from_iterable(window.texts[place] for window in windows)) for place in range(len(texts))],
-        [list(chain.from_iterable(window.lists[place] for window in windows)) for place in range(len(lists))],
+        [np.concatenate([none, *(part.numbers[place] for part in parts)]) for place in range(len(numbers))],
+        [list(chain.from_iterable(part.texts[place] for part in parts)) for place in range(len(texts))],
     )
 
 
 _Expressions = tuple[Sequence[str], Sequence[str], Sequence[str]]
 
 
-def _window(connection: sqlite3.Connection, source: Source, wanted: _Expressions, start: int) -> Columns:
-    numbers, texts, lists = wanted
-    selected = [
+def _read(
+    connection: sqlite3.Connection,
+    source: Source,
+    wanted: tuple[Sequence[str], Sequence[str]],
+    window: tuple[int, ...],
+) -> Columns:
+    numbers, texts = wanted
+    joined = [
         *(f"group_concat({expression})" for expression in numbers),
         *(f"group_concat({expression}, char({ord(_SEPARATOR)}))" for expression in texts),
-        *(f"group_concat({expression})" for expression in lists),
     ]
-    values = (start, start + _ROWS)
-    joined = connection.execute(_statement(source, selected), values).fetchone()
-    if joined[0] is None:
-        return Columns([np.empty(0, dtype=np.int64) for _ in numbers], [[] for _ in texts], [[] for _ in lists])
-    first, second = len(numbers), len(numbers) + len(texts)
+    values = connection.execute(source.select(joined), window).fetchone()
+    if values[0] is None:
+        return Columns([np.empty(0, dtype=np.int64) for _ in numbers], [[] for _ in texts])
     columns = Columns(
-        [np.fromstring(text, dtype=np.int64, sep=",") for text in joined[:first]],
-        [text.split(_SEPARATOR) for text in joined[first:second]],
-        [json.loads(f"[{text}]") for text in joined[second:]],
+        [np.fromstring(text, dtype=np.int64, sep=",") for text in values[: len(numbers)]],
+        [text.split(_SEPARATOR) for text in values[len(numbers) :]],
     )
-    if any(len(column) != len(columns.numbers[0]) for column in columns.texts):
-        # A text that holds the separator itself.
-        rows = connection.execute(_statement(source, texts, order=True), values).fetchall()
-        return Columns(columns.numbers, [list(column) for column in zip(*rows, strict=True)], columns.lists)
-    return columns
-
-
-def _statement(source: Source, selected: Sequence[str], *, order: bool = False) -> str:
-    return (
-        f"SELECT {', '.join(selected)} FROM {source.table} AS t {source.joins} WHERE t.{source.number} > ? "
-        f"AND t.{source.number} <= ? AND {source.condition}{f' ORDER BY t.{source.number}' if order else ''}"
-    )
+    if all(len(column) == len(columns.numbers[0]) for column in columns.texts):
+        return columns
+    # A text holds the separator itself.
+    rows = connection.execute(source.select([*numbers, *texts]), window).fetchall()
+    single = [list(column) for column in zip(*rows, strict=True)]
+    split = len(numbers)
+    return Columns([np.array(column, dtype=np.int64) for column in single[:split]], single[split:])

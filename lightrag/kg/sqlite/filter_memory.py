@@ -10,22 +10,27 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lightrag.contracts.evidence import ObjectKind
 from lightrag.kg.document_columns import Dates, Part, Sources
 from lightrag.kg.document_index import DocumentIndex
-from lightrag.kg.evidence_index import EvidenceIndex, EvidenceRows, Limit
 from lightrag.kg.masks import Mask
 from lightrag.kg.sqlite.bulk import Source, read_columns
 from lightrag.kg.sqlite.dictionary import texts_of
 from lightrag.kg.sqlite.evidence_rows import KIND_CODES
 from lightrag.kg.sqlite.matrix import MatrixState
 from lightrag.kg.sqlite.row_labels import RowLabels, RowPartitions
+from lightrag.kg.sqlite.schema import tags_table
 from lightrag.kg.sqlite.selection import EVIDENCE_TABLE, STATUS_TABLE, Selection, VectorTable
 from lightrag.query_filters import DocumentFacts, VectorQueryFilter
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from lightrag.kg.evidence_index import EvidenceIndex, Limit
 
 
 class FilterMemory:
@@ -151,29 +156,44 @@ class FilterMemory:
 def _read_documents(
     connection: sqlite3.Connection, documents: DocumentIndex, parts: frozenset[Part], *, first: bool
 ) -> None:
-    """Read parts of the facts of all documents, and at first which documents there are."""
-    numbers = {
-        Part.DATES: ["t.filter_start_ms", "t.filter_start_us", "t.filter_end_ms", "t.filter_end_us"],
-        Part.SOURCES: ["t.modified_at"],
-        Part.TAGS: [],
-    }
-    wanted = [part for part in Part if part in parts]
-    read = read_columns(
-        connection,
-        Source(STATUS_TABLE),
-        numbers=["t.status = 'processed'", *(column for part in wanted for column in numbers[part])],
-        texts=["t.key", *(["t.doc_type", "t.source_path"] if Part.SOURCES in parts else [])],
-        lists=["t.filter_tags"] if Part.TAGS in parts else [],
-    )
-    doc_ids, *sources = read.texts
+    """Read parts of the facts of all documents, and at first which documents there are; from indexes, if they can."""
+    texts = ["t.key"]
+    numbers = ["t.id"]
+    source = Source(STATUS_TABLE, index=f"sqlite_autoindex_{STATUS_TABLE}_1")
+    if Part.SOURCES in parts:
+        texts += ["t.doc_type", "t.source_path"]
+        numbers += ["t.modified_at"]
+        source = Source(STATUS_TABLE)
+    read = read_columns(connection, source, numbers=numbers, texts=texts)
+    row_ids, doc_ids = read.numbers[0], read.texts[0]
+    places = np.zeros(int(row_ids.max(initial=0)) + 1, dtype=np.int32)
+    places[row_ids] = np.arange(len(row_ids), dtype=np.int32)
     if first:
-        documents.load(doc_ids, read.numbers[0].astype(np.bool_))
+        processed = np.zeros(len(doc_ids), dtype=np.bool_)
+        state = Source(STATUS_TABLE, index=f"{STATUS_TABLE}_status", condition="t.status = 'processed'")
+        processed[places[read_columns(connection, state, numbers=["t.id"]).numbers[0]]] = True
+        documents.load(doc_ids, processed)
     documents.fill(
         doc_ids,
-        dates=Dates(*read.numbers[1:5]) if Part.DATES in parts else None,
-        tags=read.lists[0] if Part.TAGS in parts else None,
-        sources=Sources(sources[0], sources[1], read.numbers[-1]) if Part.SOURCES in parts else None,
+        dates=_read_dates(connection, places) if Part.DATES in parts else None,
+        tags=_read_tags(connection, places) if Part.TAGS in parts else None,
+        sources=Sources(read.texts[1], read.texts[2], read.numbers[1]) if Part.SOURCES in parts else None,
     )
+
+
+def _read_dates(connection: sqlite3.Connection, places: NDArray[np.int32]) -> Dates:
+    """Return the bounds of the documents that have any."""
+    source = Source(STATUS_TABLE, index=f"{STATUS_TABLE}_dated", condition="t.filter_dated = 1")
+    columns = ["t.id", "t.filter_start_ms", "t.filter_start_us", "t.filter_end_ms", "t.filter_end_us"]
+    row_ids, *bounds = read_columns(connection, source, numbers=columns).numbers
+    return Dates(places[row_ids], *bounds)
+
+
+def _read_tags(connection: sqlite3.Connection, places: NDArray[np.int32]) -> dict[str, NDArray[np.int32]]:
+    """Return the places of the documents that carry a tag, by tag."""
+    statement = f"SELECT tag, group_concat(document) FROM {tags_table(STATUS_TABLE)} GROUP BY tag"
+    rows = connection.execute(statement).fetchall()
+    return {tag: places[np.fromstring(joined, dtype=np.int64, sep=",")] for tag, joined in rows}
 
 
 def _read_labels(connection: sqlite3.Connection, table: VectorTable, documents: DocumentIndex) -> RowLabels:
@@ -186,6 +206,8 @@ def _read_labels(connection: sqlite3.Connection, table: VectorTable, documents: 
 
 
 def _read_evidence(connection: sqlite3.Connection, documents: DocumentIndex) -> EvidenceIndex:
+    from lightrag.kg.evidence_index import EvidenceIndex, EvidenceRows
+
     columns = ["t.sequence", "t.kind", "t.object", "t.document"]
     read = read_columns(connection, Source(EVIDENCE_TABLE, "sequence"), numbers=columns)
     sequences, kinds, objects, numbers = read.numbers

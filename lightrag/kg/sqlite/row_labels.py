@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lightrag.contracts.evidence import ObjectKind, relation_key
 from lightrag.kg.growing import GrowingArray
 from lightrag.kg.masks import Mask
 from lightrag.kg.sqlite.bulk import Source, read_columns
+from lightrag.kg.sqlite.schema import documents_index
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Label of a row of which nothing is known: nothing accepts it.
 _UNKNOWN = -1
@@ -51,7 +55,11 @@ class RowLabels:
         self, connection: sqlite3.Connection, table: str, ordinals: Callable[[Sequence[str]], NDArray[np.int32]]
     ) -> None:
         """Read the documents of all rows; ``ordinals`` numbers them."""
-        read = read_columns(connection, Source(table), numbers=["t.id"], texts=["t.full_doc_id"])
+        source = Source(table, index=documents_index(table), condition="t.full_doc_id <> ''")
+        read = read_columns(connection, source, numbers=["t.id"], texts=["t.full_doc_id"])
+        last = connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0]
+        # A row that names no document is of the document without a name.
+        self._labels.extend(np.repeat(ordinals([""]), last + 1))
         self._labels.put(read.numbers[0], ordinals(read.texts[0]))
 
     def read_objects(self, connection: sqlite3.Connection, table: str, kind: ObjectKind) -> None:

@@ -133,7 +133,7 @@ def doc_status_tables(table: str) -> Statements:
         statements[f"{table}_{suffix}"] = f"CREATE INDEX IF NOT EXISTS {table}_{suffix} ON {table} ({columns})"
     # A document without such metadata is in none of these.
     for suffix, columns, condition in (
-        ("dates", "filter_start_ms, filter_end_ms", "filter_dated = 1"),
+        ("dated", "filter_dated, filter_start_ms, filter_end_ms, filter_start_us, filter_end_us", "filter_dated = 1"),
         ("type", "doc_type", "doc_type <> ''"),
         ("source", "source_path", "source_path <> ''"),
         ("modified", "modified_at", f"modified_at > {OPEN_START_MS}"),
@@ -173,13 +173,21 @@ def _tag_statements(table: str) -> Statements:
 def vector_tables(table: str) -> Statements:
     """Return the statements for a vector namespace.
 
-    The vector stands before the content, so that loading all vectors does not read the texts.
+    The vector stands before the content, so that loading all vectors does not read the texts. The index tells which
+    rows are of which document without reading any of them.
     """
+    documents = documents_index(table)
     return {
         table: f"""CREATE TABLE IF NOT EXISTS {table} (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE,
             created_at INTEGER NOT NULL, {COLUMN_DEFINITIONS}, meta TEXT NOT NULL, vector BLOB NOT NULL,
-            content TEXT NOT NULL) {_STRICT}"""
+            content TEXT NOT NULL) {_STRICT}""",
+        documents: f"CREATE INDEX IF NOT EXISTS {documents} ON {table} (full_doc_id) WHERE full_doc_id <> ''",
     }
+
+
+def documents_index(table: str) -> str:
+    """Return the name of the index on the documents of a vector table."""
+    return f"{table}_document"
 
 
 def graph_tables(nodes: str, edges: str) -> Statements:

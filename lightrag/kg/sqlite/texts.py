@@ -8,6 +8,7 @@ from typing import Any
 
 from lightrag.exceptions import InputError
 
+_decode = json.JSONDecoder().raw_decode
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -93,7 +94,8 @@ def int_list(numbers: Iterable[int]) -> str:
 
 def decode_object(text: str) -> dict[str, Any]:
     """Return the object of a stored JSON text."""
-    value: dict[str, Any] = json.loads(text)
+    # Without the search for white space around it, which the encoder never writes.
+    value: dict[str, Any] = _decode(text)[0]
     return value
 
 

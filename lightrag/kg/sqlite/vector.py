@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 # Multiplications from which a search is worth the way to a thread and back.
-_THREAD_FROM = 4_000_000
+_THREAD_FROM = 8_000_000
 
 # How often a search starts again because rows it had found were deleted before it could read them.
 _ATTEMPTS = 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -162,7 +161,7 @@ def test_fields_of_objects_are_refused() -> None:
     [
         ({"required_tags": ["t7"]}, "SEARCH tags_of_status_doc_status USING PRIMARY KEY (tag=?)"),
         ({"required_tags": ["t7", "t8"], "required_tags_mode": "or"}, "USING PRIMARY KEY (tag=?)"),
-        ({"date_filter": {"range": {"end": "1903-01-01T00:00:00Z"}}}, "status_doc_status_dates"),
+        ({"date_filter": {"range": {"end": "1903-01-01T00:00:00Z"}}}, "status_doc_status_dated"),
         ({"doc_types": ["k3"]}, "status_doc_status_type"),
         ({"doc_types": ["k3", "k4"]}, "status_doc_status_type"),
         ({"path_prefixes": ["d3"]}, "status_doc_status_source"),
@@ -235,29 +234,32 @@ async def test_older_files_get_their_list_of_tags(open_workspace: Callable[[], W
         st.tuples(
             st.integers(-(2**63), 2**63 - 1),
             st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=4),
-            st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=3), max_size=3),
         ),
         max_size=12,
     ),
     st.sampled_from([1, 3, 100]),
 )
-def test_columns_come_back_as_they_are(rows: list[tuple[int, str, list[str]]], window: int) -> None:
+def test_columns_come_back_as_they_are(rows: list[tuple[int, str]], window: int) -> None:
     connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE TABLE x (id INTEGER PRIMARY KEY, n INTEGER, s TEXT, l TEXT)")
-    for place, (number, text, items) in enumerate(rows):
-        connection.execute("INSERT INTO x VALUES (?, ?, ?, ?)", (1 + place * 2, number, text, json.dumps(items)))
+    connection.execute("CREATE TABLE x (id INTEGER PRIMARY KEY, n INTEGER, s TEXT)")
+    connection.execute("CREATE INDEX x_s ON x (s, n) WHERE s <> ''")
+    for place, (number, text) in enumerate(rows):
+        connection.execute("INSERT INTO x VALUES (?, ?, ?)", (1 + place * 2, number, text))
     before, bulk._ROWS = bulk._ROWS, window
     try:
-        read = read_columns(connection, Source("x"), numbers=["t.id", "t.n"], texts=["t.s"], lists=["t.l"])
+        read = read_columns(connection, Source("x"), numbers=["t.id", "t.n"], texts=["t.s"])
         none = read_columns(connection, Source("x", condition="t.id < 0"), numbers=["t.id"], texts=["t.s"])
+        indexed = Source("x", condition="t.s <> ''", index="x_s")
+        of_index = read_columns(connection, indexed, numbers=["t.n", "t.id"], texts=["t.s"])
     finally:
         bulk._ROWS = before
         connection.close()
     assert read.numbers[0].tolist() == [1 + place * 2 for place in range(len(rows))]
-    assert read.numbers[1].tolist() == [number for number, _, _ in rows]
-    assert read.texts[0] == [text for _, text, _ in rows]
-    assert read.lists[0] == [items for _, _, items in rows]
+    assert read.numbers[1].tolist() == [number for number, _ in rows]
+    assert read.texts[0] == [text for _, text in rows]
     assert (len(none.numbers[0]), none.texts) == (0, [[]])
+    found = zip(of_index.numbers[0].tolist(), of_index.texts[0], strict=True)
+    assert sorted(found) == sorted((number, text) for number, text in rows if text)
 
 
 # --- memory ----------------------------------------------------------------------------------------------------------

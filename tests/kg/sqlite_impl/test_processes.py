@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -94,7 +95,10 @@ async def test_a_file_locked_by_another_process_is_named(
     await store.upsert({"a": {}})
     holder = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
+    started = time.monotonic()
     results = await asyncio.gather(*(store.upsert({f"n{n}": {}}) for n in range(20)), return_exceptions=True)
+    # Those behind the first wait once together, not one after another.
+    assert time.monotonic() - started < 20 * 0.2 / 2
     assert all(isinstance(result, StorageError) for result in results)
     assert "locked by another process" in str(results[0])
     assert FILE_NAME in str(results[0])

@@ -1,0 +1,64 @@
+"""Embeddings of Jina."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from lightrag.contracts.models import EmbeddingFunc
+from lightrag.llm.embeddings import EmbeddingOptions
+from lightrag.llm.vector_services import VectorService, bound_embedding, embed
+from lightrag.runtime.endpoints import ModelEndpoint
+
+if TYPE_CHECKING:
+    import numpy as np
+
+JINA = VectorService(
+    name="Jina",
+    url="https://api.jina.ai/v1/embeddings",
+    model="jina-embeddings-v4",
+    key_setting="jina_api_key",
+    dimension_field="dimensions",
+    purpose_field="task",
+    purposes={"query": "retrieval.query", "document": "retrieval.passage"},
+    base64_field={"embedding_type": "base64"},
+)
+
+
+async def _embed(
+    texts: Sequence[str],
+    model: str = JINA.model,
+    embedding_dim: int | None = None,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    **kwargs: Any,
+) -> np.ndarray:
+    """Embed texts.
+
+    Args:
+        texts: What to embed.
+        model: Name of the model.
+        embedding_dim: Shorten the vectors to this dimension.
+        base_url: Address of the route, if it is not Jina's own.
+        api_key: Key; ``None`` for ``JINA_API_KEY``.
+        kwargs: ``context``, ``use_base64``, ``timeout`` and ``token_tracker`` are understood, all else is sent.
+
+    Returns:
+        ``float32`` array of shape ``(len(texts), dimension)``.
+
+    Raises:
+        InputError: There is no key.
+        ModelError: The service failed; see :func:`lightrag.llm.vector_services.embed`.
+    """
+    endpoint = ModelEndpoint(model, base_url, api_key)
+    return await embed(JINA, texts, endpoint, EmbeddingOptions.take(kwargs), embedding_dim)
+
+
+jina_embed = EmbeddingFunc(
+    embedding_dim=2048, func=_embed, max_token_size=8192, model_name=JINA.model, supports_asymmetric=True
+)
+
+
+def create_embedding(endpoint: ModelEndpoint, **attributes: Any) -> EmbeddingFunc:
+    """Return the embedding function for a model of Jina, or of a compatible server."""
+    return bound_embedding(JINA, endpoint, **attributes)

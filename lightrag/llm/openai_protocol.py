@@ -1,0 +1,336 @@
+"""The protocol of OpenAI, spoken with the ``openai`` package: chat completions and embeddings.
+
+OpenAI, Azure and every compatible server differ only in the client that is made for them. The package is imported when
+a model is first called.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from lightrag.contracts.models import EmbeddingFunc, LLMFunc, LLMReply
+from lightrag.exceptions import ModelError, ModelReplyError, ModelTimeoutError
+from lightrag.llm.chat import (
+    ChatOptions,
+    ChatReply,
+    Message,
+    chat_messages,
+    chat_options,
+    note_usage,
+    reply_text,
+)
+from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors
+from lightrag.llm.streams import ReplyStream
+from lightrag.runtime.clients import ClientPool
+from lightrag.runtime.endpoints import ModelEndpoint
+from lightrag.runtime.model_errors import ProviderError, parse_retry_after, provider_error, redact
+from lightrag.runtime.reasoning import ReasoningFilter
+
+if TYPE_CHECKING:
+    import numpy as np
+    from openai import AsyncOpenAI
+
+logger = logging.getLogger("lightrag.models")
+
+# Hosts that are known to understand `stream_options`; a server that does not may refuse the whole request.
+_TELLING_HOSTS = (".openai.com", ".openai.azure.com")
+
+
+@dataclass(frozen=True)
+class AzureDeployment:
+    """What Azure asks for beside an address and a key.
+
+    Attributes:
+        api_version: Version of the interface, such as ``2024-10-21``; ``None`` for ``OPENAI_API_VERSION``.
+        deployment: Name of the deployment; ``None`` takes the model's name.
+    """
+
+    api_version: str | None = None
+    deployment: str | None = None
+
+
+@dataclass(frozen=True)
+class Account:
+    """What a client is made of.
+
+    Attributes:
+        base_url: Address up to and with ``/v1``, or that of an Azure resource; ``None`` for the package's own.
+        api_key: Key; ``None`` for the package's own environment variable.
+        timeout: Seconds that the server may take; ``None`` for the package's default.
+        further: Further arguments of the client as canonical JSON, so that equal ones share a client.
+        azure: Set for Azure.
+    """
+
+    base_url: str | None
+    api_key: str | None = field(default=None, repr=False)
+    timeout: float | None = None
+    further: str = "{}"
+    azure: AzureDeployment | None = None
+
+
+def _build_client(account: Account) -> AsyncOpenAI:
+    import openai
+
+    options = json.loads(account.further)
+    if account.timeout is not None:
+        options["timeout"] = account.timeout
+    # Retries belong to whoever bounds the calls; two layers of them would multiply.
+    options |= {"api_key": account.api_key, "max_retries": 0}
+    try:
+        if account.azure is None:
+            return openai.AsyncOpenAI(base_url=account.base_url, **options)
+        return openai.AsyncAzureOpenAI(
+            azure_endpoint=account.base_url or "",
+            azure_deployment=account.azure.deployment,
+            api_version=account.azure.api_version,
+            **options,
+        )
+    except (openai.OpenAIError, ValueError) as error:
+        raise ModelError(f"the OpenAI client cannot be made: {redact(str(error), account.api_key)}") from None
+
+
+async def _close_client(client: AsyncOpenAI) -> None:
+    await client.close()
+
+
+_clients: ClientPool[Account, AsyncOpenAI] = ClientPool(_build_client, _close_client)
+
+
+@contextmanager
+def _translated_errors(source: str, secret: str | None) -> Iterator[None]:
+    """Turn the SDK's errors into ours. The chain is cut, since the originals hold the request with its key."""
+    import openai
+    from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
+
+    try:
+        yield
+    except APITimeoutError:
+        raise ModelTimeoutError(f"{source} did not answer in time") from None
+    except APIConnectionError as error:
+        cause = error.__cause__ or error
+        raise ProviderError(f"{source} cannot be reached: {redact(str(cause), secret)}") from None
+    except APIStatusError as error:
+        raise provider_error(
+            source,
+            error.status_code,
+            redact(error.message, secret),
+            code=error.code or "",
+            retry_after=parse_retry_after(error.response.headers),
+        ) from None
+    except APIError as error:
+        # Sent inside a stream that had begun with a success.
+        raise ProviderError(f"{source} failed: {redact(error.message, secret)}", code=error.code or "") from None
+    except openai.OpenAIError as error:
+        raise ModelError(f"{source} failed: {redact(str(error), secret)}") from None
+    except json.JSONDecodeError as error:
+        raise ModelReplyError(f"{source} sent something that is not JSON: {error}") from None
+
+
+async def complete(account: Account, model: str, messages: Sequence[Message], options: ChatOptions) -> LLMReply:
+    """Ask a chat model.
+
+    Args:
+        account: The server.
+        model: Name of the model.
+        messages: The conversation.
+        options: How to ask.
+
+    Returns:
+        The reply; when streaming an iterator of its pieces, whose ``aclose()`` stops the server.
+
+    Raises:
+        TruncatedReplyError: The reply was cut off at its length limit. A stream ends there with a warning instead.
+        ModelReplyError: The reply is empty or malformed.
+        ContextTooLongError: The request is longer than the model's context.
+        ModelTimeoutError: The server was too slow.
+        ProviderError: The server could not be reached, or refused.
+    """
+    request: dict[str, Any] = {"model": model, "messages": list(messages), **options.request}
+    if options.response_format is not None:
+        request["response_format"] = options.response_format
+    if options.stream:
+        return await _open_stream(account, request, options)
+    source = f"model {model!r}"
+    async with _clients.lease(account) as client:
+        with _translated_errors(source, account.api_key):
+            completion = await client.chat.completions.create(**request)
+    _note(options, getattr(completion, "usage", None))
+    return reply_text(source, read_completion(source, completion), keep_reasoning=options.keep_reasoning)
+
+
+def read_completion(source: str, completion: Any) -> ChatReply:
+    """Return the reply in a completion of any server: fields that OpenAI always sends may be missing elsewhere.
+
+    Raises:
+        ModelReplyError: There is no reply in it, or the model refused.
+    """
+    choices: Any = getattr(completion, "choices", None)
+    message = getattr(choices[0], "message", None) if choices else None
+    if message is None:
+        raise ModelReplyError(f"{source} sent no chat completion: {str(completion)[:200]!r}")
+    refusal = getattr(message, "refusal", None)
+    if refusal:
+        raise ModelReplyError(f"{source} refused: {refusal}")
+    return ChatReply(message.content or "", reasoning_of(message), choices[0].finish_reason or "")
+
+
+def reasoning_of(message: Any) -> str:
+    """Return the reasoning that came apart from the text; ``""`` for none."""
+    reasoning = getattr(message, "reasoning_content", None) or getattr(message, "reasoning", None)
+    reasoning = getattr(reasoning, "content", reasoning)
+    return reasoning if isinstance(reasoning, str) else ""
+
+
+def _note(options: ChatOptions, usage: Any) -> None:
+    if usage is not None:
+        options.note_usage(
+            getattr(usage, "prompt_tokens", None),
+            getattr(usage, "completion_tokens", None),
+            getattr(usage, "cost", None),
+        )
+
+
+async def _open_stream(account: Account, request: dict[str, Any], options: ChatOptions) -> ReplyStream:
+    source = f"model {request['model']!r}"
+    async with AsyncExitStack() as resources:
+        client = await resources.enter_async_context(_clients.lease(account))
+        if client.base_url.host.endswith(_TELLING_HOSTS):
+            request.setdefault("stream_options", {"include_usage": True})
+        with _translated_errors(source, account.api_key):
+            events = await client.chat.completions.create(**request, stream=True)
+        resources.push_async_callback(events.close)
+        with_errors = _with_errors(source, account.api_key, events)
+        return ReplyStream(stream_pieces(source, with_errors, options), resources.pop_all())
+
+
+async def _with_errors(source: str, secret: str | None, events: Any) -> AsyncGenerator[Any, None]:
+    with _translated_errors(source, secret):
+        async for event in events:
+            yield event
+
+
+async def stream_pieces(
+    source: str, events: AsyncGenerator[Any, None], options: ChatOptions
+) -> AsyncGenerator[str, None]:
+    """Return the texts in the events of a streamed completion.
+
+    Args:
+        source: Names the model in messages.
+        events: Chunks as OpenAI defines them.
+        options: How the model was asked.
+    """
+    reader = ReasoningFilter(keep=options.keep_reasoning)
+    finish_reason = ""
+    usage: Any = None
+    async for event in events:
+        # Some servers add the tokens up in every event, others send them in a last one without choices.
+        usage = getattr(event, "usage", None) or usage
+        for choice in event.choices[:1] if event.choices else ():
+            delta = choice.delta
+            shown = reader.feed(delta.content or "", reasoning_of(delta)) if delta else ""
+            finish_reason = choice.finish_reason or finish_reason
+            if shown:
+                yield shown
+    _note(options, usage)
+    rest = reader.finish()
+    if rest:
+        yield rest
+    if finish_reason == "length":
+        logger.warning("the streamed reply of %s was cut off at its length limit", source)
+
+
+async def embed(
+    account: Account, model: str, texts: Sequence[str], options: EmbeddingOptions, dimension: int | None = None
+) -> np.ndarray:
+    """Embed texts.
+
+    Args:
+        account: The server.
+        model: Name of the model.
+        texts: What to embed.
+        options: How to ask.
+        dimension: Shorten the vectors to this dimension, where the model can.
+
+    Returns:
+        ``float32`` array of shape ``(len(texts), dimension)``.
+
+    Raises:
+        ModelReplyError: The answer has another number of vectors, or they cannot be read.
+        ContextTooLongError: A text is too long for the model.
+        ModelTimeoutError: The server was too slow.
+        ProviderError: The server could not be reached, or refused.
+    """
+    request: dict[str, Any] = {
+        "model": model,
+        "input": options.prefixed(texts),
+        "encoding_format": "base64" if options.use_base64 else "float",
+        **options.request,
+    }
+    if dimension is not None:
+        request["dimensions"] = dimension
+    source = f"embedding model {model!r}"
+    async with _clients.lease(account) as client:
+        with _translated_errors(source, account.api_key):
+            answer = await client.embeddings.create(**request)
+    note_usage(options.token_tracker, getattr(getattr(answer, "usage", None), "prompt_tokens", None), 0)
+    rows = sorted(getattr(answer, "data", None) or (), key=lambda row: row.index or 0)
+    return decode_vectors(source, [row.embedding for row in rows], len(texts))
+
+
+def client_arguments(request: dict[str, Any]) -> str:
+    """Take what concerns the client out of a request, as canonical JSON."""
+    return json.dumps(request.pop("openai_client_configs", None) or {}, sort_keys=True)
+
+
+async def complete_at(
+    endpoint: ModelEndpoint,
+    prompt: str,
+    system_prompt: str | None = None,
+    history_messages: Sequence[Mapping[str, Any]] | None = None,
+    **kwargs: Any,
+) -> LLMReply:
+    """As :func:`complete`, with what model functions are given.
+
+    Args:
+        endpoint: The model.
+        prompt: What to ask.
+        system_prompt: Put before everything.
+        history_messages: Messages in between.
+        kwargs: As :func:`lightrag.llm.openai.openai_complete_if_cache` describes them; they win over the options of
+            the endpoint.
+    """
+    options = chat_options({"timeout": endpoint.timeout, **endpoint.options, **kwargs})
+    account = Account(endpoint.base_url, endpoint.api_key, options.timeout, client_arguments(options.request))
+    return await complete(account, endpoint.model, chat_messages(prompt, system_prompt, history_messages), options)
+
+
+async def embed_at(
+    endpoint: ModelEndpoint, texts: Sequence[str], embedding_dim: int | None = None, **kwargs: Any
+) -> np.ndarray:
+    """As :func:`embed`, with what embedding functions are given.
+
+    Args:
+        endpoint: The model.
+        texts: What to embed.
+        embedding_dim: Shorten the vectors to this dimension.
+        kwargs: As :func:`lightrag.llm.openai.openai_embed` takes them; they win over the options of the endpoint.
+    """
+    options = EmbeddingOptions.take({"timeout": endpoint.timeout, **endpoint.options, **kwargs})
+    account = Account(endpoint.base_url, endpoint.api_key, options.timeout, client_arguments(options.request))
+    return await embed(account, endpoint.model, texts, options, embedding_dim)
+
+
+def create_llm(endpoint: ModelEndpoint) -> LLMFunc:
+    """Return the function that calls a model through this binding."""
+    return partial(complete_at, endpoint)
+
+
+def create_embedding(endpoint: ModelEndpoint, **attributes: Any) -> EmbeddingFunc:
+    """Return the embedding function for a model; ``attributes`` are those of :class:`EmbeddingFunc`."""
+    return EmbeddingFunc(func=partial(embed_at, endpoint), model_name=endpoint.model, **attributes)

@@ -1,0 +1,123 @@
+"""Embedding services whose request is that of OpenAI but for a few names: Jina, Voyage AI and their like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lightrag.contracts.models import EmbeddingFunc
+from lightrag.exceptions import InputError, ModelReplyError
+from lightrag.llm.chat import note_usage
+from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors
+from lightrag.runtime.endpoints import ModelEndpoint
+from lightrag.runtime.http_json import DEFAULT_TIMEOUT, Service, post_json
+from lightrag.settings_api import provider_settings
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True)
+class VectorService:
+    """How a service names things.
+
+    Attributes:
+        name: In messages.
+        url: Its route for embeddings.
+        model: Model that is asked when none is named.
+        key_setting: Setting that holds the key, by its field name; used for ``url`` only.
+        dimension_field: Field that asks for a dimension.
+        purpose_field: Field that tells questions from documents.
+        purposes: Values of that field by ``query`` and ``document``.
+        base64_field: Field and value that ask for vectors as base64.
+    """
+
+    name: str
+    url: str
+    model: str
+    key_setting: str
+    dimension_field: str
+    purpose_field: str
+    purposes: Mapping[str, str]
+    base64_field: Mapping[str, str] = field(default_factory=dict)
+
+
+def service_key(given: str | None, address: str | None, setting: str, name: str) -> str:
+    """Return the key for a service.
+
+    The one in the settings goes to the service's own address only: another server must not learn it.
+
+    Args:
+        given: Key that the caller gave.
+        address: Address that the caller gave; ``None`` for the service's own.
+        setting: Field of :class:`~lightrag.settings_api.ProviderSettings`.
+        name: Names the service in messages.
+
+    Raises:
+        InputError: There is none for the service itself; a server of one's own may need none.
+    """
+    if given or address:
+        return given or ""
+    key = str(getattr(provider_settings(), setting))
+    if not key:
+        raise InputError(f"no key for {name} is given: set api_key, or {setting.upper()}")
+    return key
+
+
+async def embed(
+    service: VectorService,
+    texts: Sequence[str],
+    endpoint: ModelEndpoint,
+    options: EmbeddingOptions,
+    dimension: int | None = None,
+) -> np.ndarray:
+    """Embed texts.
+
+    Args:
+        service: How the service names things.
+        texts: What to embed.
+        endpoint: Model, key, and the address of the route if it is not the service's own.
+        options: How to ask.
+        dimension: Shorten the vectors to this dimension, where the model can.
+
+    Returns:
+        ``float32`` array of shape ``(len(texts), dimension)``.
+
+    Raises:
+        InputError: There is no key.
+        ModelReplyError: The answer has another number of vectors, or they cannot be read.
+        ContextTooLongError: A text is too long for the model.
+        ModelTimeoutError: The server was too slow.
+        ProviderError: The server could not be reached, or refused.
+    """
+    key = service_key(endpoint.api_key, endpoint.base_url, service.key_setting, service.name)
+    model = endpoint.model or service.model
+    body: dict[str, Any] = {"model": model, "input": options.prefixed(texts), **options.request}
+    if options.use_base64:
+        body |= service.base64_field
+    purpose = service.purposes.get(options.context)
+    if purpose:
+        body.setdefault(service.purpose_field, purpose)
+    if dimension is not None:
+        body[service.dimension_field] = dimension
+    source = f"embedding model {model!r}"
+    place = Service(endpoint.base_url or service.url, key, options.timeout or endpoint.timeout or DEFAULT_TIMEOUT)
+    answer = await post_json(source, place, body)
+    rows = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise ModelReplyError(f"{source} sent no list of vectors: {str(answer)[:200]!r}")
+    used = answer.get("usage") or {}
+    note_usage(options.token_tracker, used.get("prompt_tokens") or used.get("total_tokens"), 0)
+    ordered = sorted(rows, key=lambda row: row.get("index") or 0)
+    return decode_vectors(source, [row.get("embedding") for row in ordered], len(texts))
+
+
+def bound_embedding(service: VectorService, endpoint: ModelEndpoint, **attributes: Any) -> EmbeddingFunc:
+    """Return the embedding function of a service; ``attributes`` are those of :class:`EmbeddingFunc`."""
+
+    async def call(texts: Sequence[str], embedding_dim: int | None = None, **kwargs: Any) -> np.ndarray:
+        options = EmbeddingOptions.take({**endpoint.options, **kwargs})
+        return await embed(service, texts, endpoint, options, embedding_dim)
+
+    return EmbeddingFunc(func=call, model_name=endpoint.model or service.model, **attributes)

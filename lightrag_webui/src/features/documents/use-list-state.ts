@@ -1,0 +1,64 @@
+import { useSearchParams } from 'react-router'
+import type { PaginatedRequest } from '@/api/lightrag'
+import { filterFault, toPayload } from '@/lib/filters'
+import { useFeatures, useSettled } from '@/lib/queries'
+import { useFilter, useParam } from '@/lib/use-filter'
+import type { Sorting, SortField } from './document-table'
+import { STATES_OF, toStateFilter } from './document-toolbar'
+import { PAGE_SIZES } from './pager'
+
+const FIELDS: SortField[] = ['updated_at', 'created_at', 'file_path', 'id']
+
+/** What the list shows, all of it in the address: filter, state, text, order, page. */
+export function useListState() {
+  const [params, setParams] = useSearchParams()
+  const [filter, setFilter] = useFilter()
+  const [text, setText] = useParam('q')
+  const [state, setState] = useParam('state', 'all')
+  const [size, setSize] = useParam('size', '50')
+  const [page, setPage] = useParam('page', '1')
+  const [opened, setOpened] = useParam('doc')
+  const features = useFeatures()
+  const wanted = useSettled(text.trim(), 250)
+
+  const field = FIELDS.find((one) => one === params.get('sort')) ?? 'updated_at'
+  const direction: 'asc' | 'desc' = params.get('dir') === 'asc' ? 'asc' : 'desc'
+  const pageSize = PAGE_SIZES.find((one) => one === Number(size)) ?? 50
+  const pageNumber = Math.max(1, Math.floor(Number(page)) || 1)
+  const states = STATES_OF[toStateFilter(state)]
+  const searchField = features.data?.textSearch ?? null
+
+  const request: PaginatedRequest = {
+    ...(filterFault(filter) ? {} : toPayload(filter)),
+    page: pageNumber,
+    page_size: pageSize,
+    sort_field: field,
+    sort_direction: direction,
+    ...(states ? { status_filters: [...states] } : {}),
+    ...(searchField && wanted ? { [searchField]: wanted } : {}),
+  }
+  const sorting: Sorting = {
+    field,
+    direction,
+    onSort: (next) =>
+      setParams(
+        (before) => {
+          const after = new URLSearchParams(before)
+          const flipped = next === field ? (direction === 'asc' ? 'desc' : 'asc') : next === 'file_path' ? 'asc' : 'desc'
+          after.set('sort', next)
+          after.set('dir', flipped)
+          after.delete('page')
+          return after
+        },
+        { replace: true },
+      ),
+  }
+  return {
+    request, sorting, filter, setFilter, text, setText, opened, setOpened,
+    /** Text by which the page itself must choose, where the server cannot. */
+    localText: searchField ? '' : wanted,
+    state: toStateFilter(state), setState,
+    page: pageNumber, setPage: (value: number) => setPage(String(value)),
+    size: pageSize, setSize: (value: number) => setSize(String(value)),
+  }
+}

@@ -1,0 +1,62 @@
+import { SlidersHorizontal } from 'lucide-react'
+import { useTranslation } from 'react-i18next'
+import { Button } from '@/components/ui/button'
+import { Field } from '@/components/ui/field'
+import { Select } from '@/components/ui/input'
+import { Popover } from '@/components/ui/overlay'
+import { Switch } from '@/components/ui/toggle'
+import { formatNumber } from '@/lib/format'
+
+export const DEPTHS = [1, 2, 3, 4, 5, 6]
+export const SIZES = [100, 250, 500, 1000, 2500, 5000, 10_000]
+
+interface SettingsProps {
+  depth: number
+  onDepth: (depth: number) => void
+  size: number
+  onSize: (size: number) => void
+  compare: boolean
+  onCompare: (compare: boolean) => void
+  canCompare: boolean
+  around: boolean
+}
+
+/** How much of the graph is shown. */
+export function Settings({ depth, onDepth, size, onSize, compare, onCompare, canCompare, around }: SettingsProps) {
+  const { t, i18n } = useTranslation()
+  return (
+    <Popover
+      trigger={
+        <Button size="icon" aria-label={t('graphPanel.settings')}>
+          <SlidersHorizontal />
+        </Button>
+      }
+    >
+      <div className="flex flex-col gap-4">
+        <Field label={t('graphPanel.depth')} hint={around ? undefined : t('graphPanel.depthHint')}>
+          {(ids) => (
+            <Select {...ids} disabled={!around} value={depth} onChange={(event) => onDepth(Number(event.target.value))}>
+              {DEPTHS.map((one) => (
+                <option key={one} value={one}>
+                  {t('graphPanel.hops', { count: one })}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        <Field label={t('graphPanel.size')}>
+          {(ids) => (
+            <Select {...ids} value={size} onChange={(event) => onSize(Number(event.target.value))}>
+              {SIZES.map((one) => (
+                <option key={one} value={one}>
+                  {formatNumber(one, i18n.language)}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        <Switch checked={compare} disabled={!canCompare} onChange={onCompare} label={t('graphPanel.compare')} hint={canCompare ? t('graphPanel.compareHint') : t('graphPanel.compareNeeds')} />
+      </div>
+    </Popover>
+  )
+}

@@ -1,0 +1,113 @@
+/** From what the server sends to a graph that can be drawn. Pure; colours and places are worked out here. */
+
+import Graph from 'graphology'
+import type { GraphEdge, GraphNode, GraphResponse } from '@/api/lightrag'
+
+export const SEPARATOR = '<SEP>'
+
+export interface NodeAttributes {
+  label: string
+  x: number
+  y: number
+  size: number
+  color: string
+  kind: string
+  node: GraphNode
+}
+
+export interface EdgeAttributes {
+  size: number
+  color: string
+  edge: GraphEdge
+}
+
+export type DrawnGraph = Graph<NodeAttributes, EdgeAttributes>
+
+/** Colours that stay apart for most kinds of colour blindness, on light and dark. */
+const PALETTE = ['#0f8b8d', '#e0902b', '#7a63c8', '#d1495b', '#4a86c5', '#5a9e4b', '#b2679e', '#96793f', '#5f7d8c', '#c96a3d']
+export const OTHER_COLOR = '#8b9aa3'
+
+export const kindOf = (node: GraphNode): string => {
+  const kind = node.properties['entity_type']
+  return typeof kind === 'string' && kind.trim() ? kind.trim().toLowerCase() : 'unknown'
+}
+
+/** Kinds of entities with counts, the most frequent first, each with its colour. */
+export function legendOf(nodes: readonly GraphNode[]): Array<{ kind: string; count: number; color: string }> {
+  const counts = new Map<string, number>()
+  for (const node of nodes) counts.set(kindOf(node), (counts.get(kindOf(node)) ?? 0) + 1)
+  return [...counts]
+    .sort(([a, one], [b, other]) => other - one || a.localeCompare(b))
+    .map(([kind, count], index) => ({ kind, count, color: kind === 'unknown' ? OTHER_COLOR : (PALETTE[index] ?? OTHER_COLOR) }))
+}
+
+/** A number from 0 to 1 that is always the same for a name: a graph that is drawn again looks the same. */
+export function seedOf(text: string): number {
+  let hash = 2166136261
+  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 16777619)
+  return (hash >>> 0) / 4294967296
+}
+
+export interface Places {
+  [name: string]: { x: number; y: number }
+}
+
+/** Builds the graph. Nodes that were drawn before stay where they were. */
+export function buildGraph(data: GraphResponse, edgeColor: string, places: Places = {}): DrawnGraph {
+  const graph: DrawnGraph = new Graph({ type: 'undirected', multi: false })
+  const colors = new Map(legendOf(data.nodes).map((one) => [one.kind, one.color]))
+  for (const node of data.nodes) {
+    if (graph.hasNode(node.id)) continue
+    const angle = seedOf(node.id) * 2 * Math.PI
+    const radius = Math.sqrt(seedOf(`${node.id}/r`)) * Math.sqrt(data.nodes.length) * 10
+    graph.addNode(node.id, {
+      label: node.id,
+      x: places[node.id]?.x ?? Math.cos(angle) * radius,
+      y: places[node.id]?.y ?? Math.sin(angle) * radius,
+      size: 4,
+      kind: kindOf(node),
+      color: colors.get(kindOf(node)) ?? OTHER_COLOR,
+      node,
+    })
+  }
+  for (const edge of data.edges) {
+    if (edge.source === edge.target || !graph.hasNode(edge.source) || !graph.hasNode(edge.target) || graph.hasEdge(edge.source, edge.target)) continue
+    const weight = Number(edge.properties['weight']) || 1
+    graph.addEdge(edge.source, edge.target, { size: Math.min(4, 0.6 + Math.log2(1 + weight) * 0.5), color: edgeColor, edge })
+  }
+  const scale = data.nodes.length > 2000 ? 0.6 : data.nodes.length > 400 ? 0.8 : 1
+  graph.forEachNode((name) => graph.setNodeAttribute(name, 'size', scale * Math.min(20, 4 + 2.2 * Math.sqrt(graph.degree(name)))))
+  return graph
+}
+
+/** Joins two parts of a graph; of the same object the newer is kept. */
+export function joinGraphs(one: GraphResponse, other: GraphResponse): GraphResponse {
+  const pair = (edge: GraphEdge) => [edge.source, edge.target].sort().join('\n')
+  const nodes = new Map([...one.nodes, ...other.nodes].map((node) => [node.id, node]))
+  const edges = new Map([...one.edges, ...other.edges].map((edge) => [pair(edge), edge]))
+  return { ...one, nodes: [...nodes.values()], edges: [...edges.values()], is_truncated: one.is_truncated || other.is_truncated }
+}
+
+/** Names of entities that the whole has and a scope does not: what it does not know yet. */
+export function unknownTo(whole: GraphResponse, scope: GraphResponse): Set<string> {
+  const known = new Set(scope.nodes.map((node) => node.id))
+  return new Set(whole.nodes.map((node) => node.id).filter((name) => !known.has(name)))
+}
+
+const parts = (value: unknown): string[] => (typeof value === 'string' ? [...new Set(value.split(SEPARATOR).map((part) => part.trim()).filter(Boolean))] : [])
+
+/** What an object is based on: its descriptions, the ids of its documents, and their paths. */
+export function evidenceOf(properties: Record<string, unknown>): { descriptions: string[]; docIds: string[]; paths: string[] } {
+  const docIds = parts(properties['source_id']).map((chunk) => chunk.replace(/-chunk-\d+$/, ''))
+  return { descriptions: parts(properties['description']), docIds: [...new Set(docIds)], paths: parts(properties['file_path']) }
+}
+
+/** Scopes by the prefix before their last colon. */
+export function groupScopes(scopes: readonly string[]): Array<{ prefix: string; scopes: string[] }> {
+  const groups = new Map<string, string[]>()
+  for (const scope of scopes) {
+    const prefix = scope.slice(0, scope.indexOf(':') + 1)
+    groups.set(prefix, [...(groups.get(prefix) ?? []), scope])
+  }
+  return [...groups].map(([prefix, members]) => ({ prefix, scopes: members }))
+}

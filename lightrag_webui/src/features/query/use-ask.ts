@@ -1,0 +1,58 @@
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { queryTextStream, type QueryRequest } from '@/api/lightrag'
+import { errorText } from '@/lib/errors'
+import { readStored, writeStored } from '@/lib/stored'
+import { applyLine, keepConversation, newMessage, settled, type Conversation, type Message } from './conversation'
+
+const NAME = 'lightrag.conversations'
+const NONE: Conversation[] = []
+
+const fresh = (): Conversation => ({ id: crypto.randomUUID(), title: '', at: Date.now(), messages: [] })
+
+/** The conversation that is open: asking, stopping, keeping. */
+export function useAsk() {
+  const { t } = useTranslation()
+  const [conversation, setConversation] = useState<Conversation>(() => {
+    const last = readStored(NAME, NONE)[0]
+    return last ? settled(last) : fresh()
+  })
+  const abort = useRef<AbortController | null>(null)
+  const running = conversation.messages.some((one) => one.state === 'running')
+
+  // Kept when an answer is complete, not with every word.
+  useEffect(() => {
+    if (!running && conversation.messages.length) writeStored(NAME, keepConversation(readStored(NAME, NONE), conversation))
+  }, [running, conversation])
+
+  useEffect(() => () => abort.current?.abort(), [])
+
+  const change = useCallback((id: string, how: (message: Message) => Message) => {
+    setConversation((before) => ({ ...before, messages: before.messages.map((one) => (one.id === id ? how(one) : one)) }))
+  }, [])
+
+  const ask = useCallback(
+    async (request: QueryRequest, filter: string) => {
+      const message = newMessage(request.query, request.mode ?? 'mix', filter, JSON.stringify(request, null, 2))
+      setConversation((before) => ({ ...before, at: Date.now(), title: before.title || request.query.slice(0, 120), messages: [...before.messages, message] }))
+      const control = new AbortController()
+      abort.current = control
+      try {
+        for await (const line of queryTextStream(request, control.signal)) change(message.id, (one) => applyLine(one, line))
+        change(message.id, (one) => ({ ...one, step: '', state: one.state === 'running' ? 'done' : one.state }))
+      } catch (error) {
+        const stopped = control.signal.aborted
+        change(message.id, (one) => ({ ...one, step: '', state: stopped ? 'stopped' : 'failed', error: stopped ? '' : errorText(error, t) }))
+      }
+    },
+    [change, t],
+  )
+
+  const stop = useCallback(() => abort.current?.abort(), [])
+  const remove = useCallback((id: string) => setConversation((before) => ({ ...before, messages: before.messages.filter((one) => one.id !== id) })), [])
+  const open = useCallback((one: Conversation | null) => {
+    abort.current?.abort()
+    setConversation(one ? settled(one) : fresh())
+  }, [])
+  return { conversation, running, ask, stop, remove, open }
+}

@@ -1,0 +1,19 @@
+import type { TFunction } from 'i18next'
+import { ApiError } from '@/api/http'
+
+/** Returns an error in words that say what to do, in the language of the page where we have them. */
+export function errorText(error: unknown, t: TFunction): string {
+  if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)
+  if (error.isOffline) return t('error.offline')
+  if (error.status === 429 && error.code !== 'wrong_credentials') {
+    return error.retryAfter ? t('error.busyFor', { count: error.retryAfter }) : t('error.busy')
+  }
+  if (error.status === 401) return error.code === 'wrong_credentials' ? t('error.wrongCredentials') : t('error.expired')
+  if (error.status === 403) return t('error.refused', { detail: error.message })
+  if (error.status === 413) return t('error.tooLarge')
+  return error.message
+}
+
+export function isAuthError(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 401 || error.status === 403)
+}

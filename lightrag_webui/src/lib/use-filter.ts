@@ -1,0 +1,45 @@
+import { useCallback, useMemo } from 'react'
+import { useSearchParams } from 'react-router'
+import { readFilter, writeFilter } from './filter-url'
+import type { FilterState } from './filters'
+
+export type SetFilter = (change: Partial<FilterState>) => void
+
+/** The filter in the address of the page. */
+export function useFilter(): [FilterState, SetFilter] {
+  const [params, setParams] = useSearchParams()
+  const state = useMemo(() => readFilter(params), [params])
+  const change = useCallback(
+    (part: Partial<FilterState>) =>
+      setParams(
+        (before) => {
+          const next = writeFilter(before, { ...readFilter(before), ...part })
+          next.delete('page')
+          return next
+        },
+        { replace: true },
+      ),
+    [setParams],
+  )
+  return [state, change]
+}
+
+/** One parameter of the address; the default is not written down. */
+export function useParam(name: string, otherwise = ''): [string, (value: string) => void] {
+  const [params, setParams] = useSearchParams()
+  const set = useCallback(
+    (value: string) =>
+      setParams(
+        (before) => {
+          const next = new URLSearchParams(before)
+          if (value && value !== otherwise) next.set(name, value)
+          else next.delete(name)
+          if (name !== 'page') next.delete('page')
+          return next
+        },
+        { replace: true },
+      ),
+    [name, otherwise, setParams],
+  )
+  return [params.get(name) ?? otherwise, set]
+}
