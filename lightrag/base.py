@@ -7,6 +7,7 @@ from lightrag.contracts.kv import BaseKVStorage
 from lightrag.contracts.query import QueryParam
 from lightrag.contracts.storage import StorageNameSpace
 from lightrag.contracts.vector import BaseVectorStorage
+from lightrag.engine.fields import OllamaServerInfos
 from lightrag.ingest.delete import DeletionResult
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "DocProcessingStatus",
     "DocStatus",
     "DocStatusStorage",
+    "OllamaServerInfos",
     "QueryParam",
     "StorageNameSpace",
 ]

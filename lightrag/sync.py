@@ -25,11 +25,20 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     else:
         coroutine.close()
         raise RuntimeError("an event loop is running in this thread: await the method that begins with 'a' instead")
+    return always_get_an_event_loop().run_until_complete(coroutine)
+
+
+def always_get_an_event_loop() -> asyncio.AbstractEventLoop:
+    """Return the running loop, else this thread's own, which is kept for the next call."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        pass
     loop: asyncio.AbstractEventLoop | None = getattr(_threads, "loop", None)
     if loop is None or loop.is_closed():
         loop = asyncio.new_event_loop()
         _threads.loop = loop
-    return loop.run_until_complete(coroutine)
+    return loop
 
 
 class SyncTwins:

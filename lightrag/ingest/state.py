@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
+from lightrag.kg.shared_storage import publish_pipeline
+
 HISTORY_LINES = 5000
 
 
@@ -104,4 +106,5 @@ def pipeline_state(working_dir: str, workspace: str) -> PipelineState:
     if state is None:
         state = PipelineState()
         _states[key] = state
+        publish_pipeline(*key, state)
     return state

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from lightrag.context import EngineContext
     from lightrag.contracts.query import QueryParam
     from lightrag.query.result import QueryResult
-    from lightrag.query.state import QueryState
 
 RunQuery = Callable[..., Awaitable["QueryResult"]]
 
@@ -27,23 +26,26 @@ def observed(run: RunQuery) -> RunQuery:
     async def call(context: EngineContext, query: str, param: QueryParam, **options: Any) -> QueryResult:
         with working_on(query_id=token_hex(4)):
             started, outcome = time.monotonic(), "failed"
-            _tell(context, str(param.mode), "started", started)
+            announce_step(context, str(param.mode), "started", started)
             try:
                 result = await run(context, query, param, **options)
                 outcome = "finished"
                 return result
             finally:
-                _tell(context, str(param.mode), outcome, started)
+                announce_step(context, str(param.mode), outcome, started)
 
     return call
 
 
-def announce_step(state: QueryState, step: str) -> None:
-    """Tell that a step begins."""
-    _tell(state.context, state.plan.mode, step, state.started)
+def announce_step(context: EngineContext, mode: str, step: str, started: float) -> None:
+    """Tell that a query comes to a step.
 
-
-def _tell(context: EngineContext, mode: str, step: str, started: float) -> None:
+    Args:
+        context: The workspace.
+        mode: Mode of the query.
+        step: The step.
+        started: When the query began, by ``time.monotonic``.
+    """
     if context.events.wants(QueryEvent):
         query_id = current_subject().query_id
         seconds = time.monotonic() - started

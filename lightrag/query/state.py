@@ -88,7 +88,7 @@ class QueryState:
 
     async def tell(self, step: str) -> None:
         """Report the step that begins."""
-        announce_step(self, step)
+        announce_step(self.context, self.plan.mode, step, self.started)
         if self.progress is not None:
             outcome = self.progress(step)
             if isawaitable(outcome):

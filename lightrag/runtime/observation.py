@@ -93,7 +93,8 @@ class CallObserver:
             prompt = 0 if silent else self._prompts.tokens(record.sent)
         completion = usage.completion_tokens
         if completion is None:
-            completion = self._replies.tokens(received)
+            # Pieces of a stream end inside words, so they are counted as one text.
+            completion = self._replies.tokens(["".join(received)])
         estimated = usage.prompt_tokens is None and not silent
         meter = self.meter
         meter.add(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from lightrag.contracts.models import Tokenizer
 from lightrag.runtime.tokens import count_tokens
@@ -69,6 +69,45 @@ def reported_to(usage: CallUsage) -> Iterator[None]:
         yield
     finally:
         _current.reset(token)
+
+
+class TokenTracker:
+    """Adds up the tokens of model functions that get it as ``token_tracker=``.
+
+    Used with ``with``, it starts from nothing.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def __enter__(self) -> Self:
+        self.reset()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Keep the sums."""
+
+    def reset(self) -> None:
+        """Start from nothing."""
+        self._sums = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+        self._calls = 0
+
+    def add_usage(self, token_counts: Mapping[str, int]) -> None:
+        """Add a call.
+
+        Args:
+            token_counts: ``prompt_tokens``, ``completion_tokens`` and, if it is not their sum, ``total_tokens``.
+        """
+        prompt = token_counts.get("prompt_tokens", 0)
+        completion = token_counts.get("completion_tokens", 0)
+        total = token_counts.get("total_tokens", prompt + completion)
+        counts = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": total}
+        self._sums = {name: self._sums[name] + counts[name] for name in counts}
+        self._calls += 1
+
+    def get_usage(self) -> dict[str, int]:
+        """Return the sums, and the number of calls as ``call_count``."""
+        return {**self._sums, "call_count": self._calls}
 
 
 @dataclass(frozen=True)

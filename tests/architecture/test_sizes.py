@@ -15,8 +15,10 @@ FILES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "lightrag")
 
 COMPATIBLE = "a signature that users of the published package have in their code"
 MORE_PARAMETERS: dict[str, str] = {
+    "lightrag/query/modes.py::run_query": "the one entry point of all queries; all but three are keywords",
     "lightrag/engine/documents.py::DocumentMethods.ainsert": COMPATIBLE,
     "lightrag/engine/documents.py::DocumentMethods.apipeline_enqueue_documents": COMPATIBLE,
+    "lightrag/engine/models.py::ModelMethods.update_llm_role_config": COMPATIBLE,
     "lightrag/contracts/doc_status.py::BaseDocStatusStorage.get_docs_paginated": COMPATIBLE,
     "lightrag/kg/sqlite/doc_status.py::SQLiteDocStatusStorage.get_docs_paginated": COMPATIBLE,
     "lightrag/kg/files/doc_status.py::JsonDocStatusStorage.get_docs_paginated": COMPATIBLE,

@@ -78,21 +78,9 @@ export function queryGraphs(label: string, maxDepth: number, maxNodes: number, r
   return call('get_knowledge_graph', { query: { label, max_depth: maxDepth, max_nodes: maxNodes, required_tags: requiredTags }, signal })
 }
 
-/** Fetches a part of the graph as a filter leaves it. Only for servers that offer `POST /graphs`. */
-export async function queryFilteredGraph(
-  view: { label: string; max_depth: number; max_nodes: number },
-  filter: FilterPayload,
-  signal?: AbortSignal,
-): Promise<GraphResponse> {
-  const response = await fetch(addressOf('get_knowledge_graph'), {
-    method: 'POST',
-    headers: headersOf({ 'Content-Type': 'application/json' }),
-    body: JSON.stringify({ ...view, ...filter }),
-    signal: signal ?? null,
-  })
-  if (!response.ok) throw toApiError(response.status, await response.json().catch(() => null))
-  return (await response.json()) as GraphResponse
-}
+/** Fetches a part of the graph as a filter leaves it: nodes and edges by their own evidence. */
+export const queryFilteredGraph = (view: { label: string; max_depth: number; max_nodes: number }, filter: FilterPayload, signal?: AbortSignal): Promise<GraphResponse> =>
+  call('get_filtered_graph', { body: { ...view, ...filter } as wire.GraphRequest, signal })
 
 export const editEntity = (body: wire.EditEntityRequest) => call('edit_graph_entity', { body })
 export const editRelation = (body: wire.EditRelationRequest) => call('edit_graph_relation', { body })
@@ -131,19 +119,4 @@ export function uploadDocument(file: File, metadata: object | null, onProgress: 
     signal?.addEventListener('abort', () => request.abort(), { once: true })
     request.send(form)
   })
-}
-
-/** Names of what this server offers beyond the description that the client was made from. */
-export async function getFeatures(): Promise<{ graphFilter: boolean; textSearch: string | null }> {
-  const response = await fetch(`${addressOf('get_health').replace(/\/health$/, '')}/openapi.json`, { headers: headersOf() })
-  if (!response.ok) return { graphFilter: false, textSearch: null }
-  const document = (await response.json()) as {
-    paths?: Record<string, Record<string, unknown>>
-    components?: { schemas?: Record<string, { properties?: Record<string, unknown> }> }
-  }
-  const fields = document.components?.schemas?.['PaginatedRequest']?.properties ?? {}
-  return {
-    graphFilter: Boolean(document.paths?.['/graphs']?.['post']),
-    textSearch: ['search', 'text', 'query'].find((name) => name in fields) ?? null,
-  }
 }

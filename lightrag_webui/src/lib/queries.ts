@@ -3,7 +3,7 @@
 import { keepPreviousData, QueryClient, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { ApiError } from '@/api/http'
-import { getFacets, getFeatures, getHealth, previewFilter, type FilterPayload } from '@/api/lightrag'
+import { getFacets, getHealth, previewFilter, type FilterPayload } from '@/api/lightrag'
 import { filterFault, toPayload, type FilterState } from './filters'
 
 export const queryClient = new QueryClient({
@@ -24,10 +24,6 @@ export function useHealth() {
     refetchInterval: (query) => (query.state.status === 'error' ? 3000 : 15_000),
     retry: false,
   })
-}
-
-export function useFeatures() {
-  return useQuery({ queryKey: ['features'], queryFn: getFeatures, staleTime: Infinity })
 }
 
 /** Counts of what can be filtered by: of all documents, or of those that a filter leaves. */

@@ -10,7 +10,7 @@ from tests.conformance.crash_child import work
 
 
 def always_due(folder: fold.Foldable) -> bool:
-    return folder.journal.size > 8 * 1024
+    return folder.journal.size > 48 * 1024
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import { EditMetadataDialog } from './edit-metadata-dialog'
 import { Pager } from './pager'
 import { PipelineLog, PipelineStrip } from './pipeline-strip'
 import { UploadDocumentsDialog } from './UploadDocumentsDialog'
-import { useDocument, useDocuments, usePipeline } from './use-documents'
+import { SEARCHED_MAX, useAllDocuments, useDocument, useDocuments, usePipeline } from './use-documents'
 import { useListState } from './use-list-state'
 
 const NO_DOCUMENTS: DocStatusResponse[] = []
@@ -29,13 +29,15 @@ export default function DocumentManager() {
   const list = useListState()
   const pipeline = usePipeline()
   const documents = useDocuments(list.request, Boolean(pipeline.data?.busy))
+  const everything = useAllDocuments({ ...list.request, page: 1, page_size: 200 }, list.wanted !== '')
   const [dialog, setDialog] = useState<'upload' | 'filter' | 'log' | 'clear' | null>(null)
   const [editing, setEditing] = useState<DocStatusResponse | null>(null)
   const [deleting, setDeleting] = useState<string[]>([])
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
 
   const all = documents.data?.documents ?? NO_DOCUMENTS
-  const shown = useMemo(() => chooseByText(all, list.localText), [all, list.localText])
+  const found = useMemo(() => (list.wanted && everything.data ? chooseByText(everything.data.documents, list.wanted) : null), [everything.data, list.wanted])
+  const shown = found ? found.slice((list.page - 1) * list.size, list.page * list.size) : all
   const inList = all.find((one) => one.id === list.opened)
   const single = useDocument(inList ? '' : list.opened)
 
@@ -49,7 +51,7 @@ export default function DocumentManager() {
   }, [])
 
   const counts = documents.data?.status_counts ?? {}
-  const pagination = documents.data?.pagination
+  const total = found ? found.length : (documents.data?.pagination.total_count ?? 0)
   const narrowed = isActive(list.filter) || list.state !== 'all' || Boolean(list.text)
 
   return (
@@ -72,7 +74,7 @@ export default function DocumentManager() {
           <PreviewLine state={list.filter} />
         </div>
       ) : null}
-      {list.localText && pagination && pagination.total_pages > 1 ? <p className="px-4 pb-2 text-xs text-muted">{t('documents.searchOnPage')}</p> : null}
+      {found && everything.data?.cut ? <p className="px-4 pb-2 text-xs text-muted">{t('documents.searchCut', { count: SEARCHED_MAX })}</p> : null}
       <PipelineStrip status={pipeline.data} />
       {selected.size ? (
         <div className="flex items-center gap-3 border-y bg-brand-soft px-4 py-2 text-sm font-medium">
@@ -106,9 +108,9 @@ export default function DocumentManager() {
       {shown.length ? (
         <DocumentTable
           documents={shown}
-          total={pagination?.total_count ?? shown.length}
+          total={total}
           selected={selected}
-          stale={documents.isPlaceholderData}
+          stale={documents.isPlaceholderData || (list.wanted !== '' && everything.isFetching && !found)}
           sorting={list.sorting}
           onSelect={select}
           onSelectAll={(on) => setSelected(on ? new Set(shown.map((one) => one.id)) : new Set())}
@@ -117,7 +119,7 @@ export default function DocumentManager() {
           onDelete={setDeleting}
         />
       ) : null}
-      {pagination && pagination.total_count ? <Pager page={list.page} pages={pagination.total_pages} size={list.size} total={pagination.total_count} onPage={list.setPage} onSize={list.setSize} /> : null}
+      {total ? <Pager page={list.page} pages={Math.ceil(total / list.size)} size={list.size} total={total} onPage={list.setPage} onSize={list.setSize} /> : null}
 
       <UploadDocumentsDialog open={dialog === 'upload'} onOpenChange={(open) => setDialog(open ? 'upload' : null)} />
       <Dialog open={dialog === 'filter'} layout="side" className="sm:max-w-md" onOpenChange={(open) => setDialog(open ? 'filter' : null)} title={t('filter.title')} description={t('filter.text')} footer={<PreviewLine state={list.filter} className="me-auto" />}>

@@ -23,6 +23,31 @@ export function useDocuments(request: PaginatedRequest, busy: boolean) {
   })
 }
 
+/** Documents that a search by text looks through at the most. */
+export const SEARCHED_MAX = 10_000
+const SEARCH_PAGE = 200
+
+/** All documents that a request lists, page after page: the server cannot search by text, so the page does. */
+export function useAllDocuments(request: PaginatedRequest, enabled: boolean) {
+  return useQuery({
+    queryKey: [...DOCUMENTS_KEY, 'all', request],
+    enabled,
+    staleTime: 30_000,
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => {
+      const fetchPage = (page: number) => getDocumentsPaginated({ ...request, page, page_size: SEARCH_PAGE }, signal)
+      const first = await fetchPage(1)
+      const pages = Math.min(first.pagination.total_pages, SEARCHED_MAX / SEARCH_PAGE)
+      const documents = [...first.documents]
+      for (let page = 2; page <= pages; page += 4) {
+        const numbers = [page, page + 1, page + 2, page + 3].filter((one) => one <= pages)
+        for (const part of await Promise.all(numbers.map(fetchPage))) documents.push(...part.documents)
+      }
+      return { documents, cut: first.pagination.total_count > SEARCHED_MAX }
+    },
+  })
+}
+
 /** One document by its id, wherever it is in the list. */
 export function useDocument(id: string) {
   return useQuery({

@@ -1,7 +1,7 @@
 import { useSearchParams } from 'react-router'
 import type { PaginatedRequest } from '@/api/lightrag'
 import { filterFault, toPayload } from '@/lib/filters'
-import { useFeatures, useSettled } from '@/lib/queries'
+import { useSettled } from '@/lib/queries'
 import { useFilter, useParam } from '@/lib/use-filter'
 import type { Sorting, SortField } from './document-table'
 import { STATES_OF, toStateFilter } from './document-toolbar'
@@ -18,7 +18,6 @@ export function useListState() {
   const [size, setSize] = useParam('size', '50')
   const [page, setPage] = useParam('page', '1')
   const [opened, setOpened] = useParam('doc')
-  const features = useFeatures()
   const wanted = useSettled(text.trim(), 250)
 
   const field = FIELDS.find((one) => one === params.get('sort')) ?? 'updated_at'
@@ -26,7 +25,6 @@ export function useListState() {
   const pageSize = PAGE_SIZES.find((one) => one === Number(size)) ?? 50
   const pageNumber = Math.max(1, Math.floor(Number(page)) || 1)
   const states = STATES_OF[toStateFilter(state)]
-  const searchField = features.data?.textSearch ?? null
 
   const request: PaginatedRequest = {
     ...(filterFault(filter) ? {} : toPayload(filter)),
@@ -35,7 +33,6 @@ export function useListState() {
     sort_field: field,
     sort_direction: direction,
     ...(states ? { status_filters: [...states] } : {}),
-    ...(searchField && wanted ? { [searchField]: wanted } : {}),
   }
   const sorting: Sorting = {
     field,
@@ -55,8 +52,8 @@ export function useListState() {
   }
   return {
     request, sorting, filter, setFilter, text, setText, opened, setOpened,
-    /** Text by which the page itself must choose, where the server cannot. */
-    localText: searchField ? '' : wanted,
+    /** Text to search for, once typing has paused. */
+    wanted,
     state: toStateFilter(state), setState,
     page: pageNumber, setPage: (value: number) => setPage(String(value)),
     size: pageSize, setSize: (value: number) => setSize(String(value)),

@@ -85,7 +85,7 @@ export default function GraphViewer() {
         <ScopeSelect value={graphScopeTag} onChange={(value) => { setScope(value ?? ''); setSelection(null) }} />
         <GraphSearch scope={compare ? null : graphScopeTag} centre={label} onCentre={centre} />
         <Settings depth={view.graphQueryMaxDepth} onDepth={(value) => setDepth(String(value))} size={view.graphMaxNodes} onSize={(value) => setSize(String(value))} compare={compare} onCompare={(value) => setCompare(value ? '1' : '')} canCompare={graphScopeTag !== null} around={label !== '*'} />
-        <Button variant={isActive(filter) ? 'filter' : 'secondary'} disabled={!graph.canFilter && !isActive(filter)} title={graph.canFilter ? undefined : t('graphPanel.noFilter')} onClick={() => setPanel(true)}>
+        <Button variant={isActive(filter) ? 'filter' : 'secondary'} onClick={() => setPanel(true)}>
           <ListFilter />
           {t('filter.title')}
         </Button>
@@ -99,7 +99,6 @@ export default function GraphViewer() {
         <div className="flex flex-wrap items-center gap-3 border-b bg-surface px-3 py-2">
           <FilterChips state={filter} onChange={setFilter} onOpen={() => setPanel(true)} />
           <PreviewLine state={filter} />
-          {graph.canFilter ? null : <span className="text-xs text-danger">{t('graphPanel.noFilter')}</span>}
         </div>
       ) : null}
       <div className="relative min-h-0 flex-1 overflow-hidden bg-page">

@@ -26,8 +26,8 @@ interface GraphCanvasProps {
 }
 
 const COLORS = {
-  light: { edge: '#d3dbdf', faded: '#e9edef', text: '#22343b', halo: '#ffffffd9', strong: '#0f6d74', unknown: '#c9a24a' },
-  dark: { edge: '#3b4a52', faded: '#26323a', text: '#e4ecef', halo: '#172026d9', strong: '#5fd0d6', unknown: '#b08a3c' },
+  light: { edge: '#c3ced4', faded: '#e9edef', text: '#22343b', halo: '#ffffffd9', strong: '#0f6d74', unknown: '#c9a24a', unknownEdge: '#efdfba' },
+  dark: { edge: '#3b4a52', faded: '#26323a', text: '#e4ecef', halo: '#172026d9', strong: '#5fd0d6', unknown: '#b08a3c', unknownEdge: '#4a4028' },
 }
 
 /** The drawn graph. React only hands things over here; sigma draws by itself. */
@@ -155,5 +155,5 @@ function reduceEdge(graph: DrawnGraph, edge: string, data: EdgeAttributes, looke
   const chosen = looked.selection?.type === 'edge' && looked.selection.source === source && looked.selection.target === target
   if (chosen) return { ...data, color: colors.strong, size: data.size + 2, zIndex: 2 }
   if (centre) return source === centre || target === centre ? { ...data, color: colors.strong, zIndex: 1 } : { ...data, color: colors.faded, zIndex: 0 }
-  return unknown.has(source) || unknown.has(target) ? { ...data, color: colors.unknown } : data
+  return unknown.has(source) || unknown.has(target) ? { ...data, color: colors.unknownEdge } : data
 }

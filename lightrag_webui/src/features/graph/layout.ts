@@ -6,26 +6,73 @@ import noverlap from 'graphology-layout-noverlap'
 import type { DrawnGraph } from './graph-data'
 
 const MANY = 500
+/** Radius of the connected part in the units in which nodes have their sizes: about the pixels of a window. */
+const RADIUS = 330
 
 function settingsOf(graph: DrawnGraph) {
-  return { ...forceAtlas2.inferSettings(graph), barnesHutOptimize: graph.order > MANY, gravity: 0.6, scalingRatio: 12, slowDown: 4, adjustSizes: graph.order <= MANY }
+  return { ...forceAtlas2.inferSettings(graph), barnesHutOptimize: graph.order > MANY, strongGravityMode: true, gravity: 0.04, scalingRatio: 14, slowDown: 1 + Math.log10(graph.order + 1) }
 }
 
 /** Lays a graph out and returns what stops it. With known places only a little moves. */
 export function startLayout(graph: DrawnGraph, known: boolean): () => void {
   if (graph.order < 2) return () => undefined
-  const settings = settingsOf(graph)
   if (graph.order <= MANY) {
-    forceAtlas2.assign(graph, { iterations: known ? 60 : 300, settings })
-    noverlap.assign(graph, { maxIterations: 80, settings: { margin: 4, ratio: 1.2 } })
+    arrange(graph, known ? 150 : 700)
     return () => undefined
   }
-  const worker = new FA2Layout(graph, { settings })
+  const worker = new FA2Layout(graph, { settings: settingsOf(graph) })
   worker.start()
   // Large graphs find their form in the first seconds; after that moving nodes only disturb.
   const timer = setTimeout(() => worker.stop(), known ? 2500 : Math.min(15_000, 4000 + graph.order))
   return () => {
     clearTimeout(timer)
     worker.kill()
+  }
+}
+
+/** Forces for what is connected; what stands alone goes around it, where it takes no room away. */
+export function arrange(graph: DrawnGraph, iterations: number): void {
+  const lonely = graph.filterNodes((name) => graph.degree(name) === 0)
+  const connected = graph.copy() as DrawnGraph
+  for (const name of lonely) connected.dropNode(name)
+  if (connected.order > 1) {
+    forceAtlas2.assign(connected, { iterations, settings: settingsOf(connected) })
+    scale(connected)
+    noverlap.assign(connected, { maxIterations: 100, settings: { margin: 5, ratio: 1.15 } })
+  }
+  let edge = 0
+  connected.forEachNode((name, { x, y }) => {
+    graph.mergeNodeAttributes(name, { x, y })
+    edge = Math.max(edge, Math.hypot(x, y))
+  })
+  placeAround(graph, lonely, edge)
+}
+
+/** Puts the middle of a graph at the origin and most of its nodes within the radius. */
+function scale(graph: DrawnGraph): void {
+  let [sumX, sumY] = [0, 0]
+  graph.forEachNode((_name, { x, y }) => {
+    sumX += x
+    sumY += y
+  })
+  const [midX, midY] = [sumX / graph.order, sumY / graph.order]
+  const distances = graph.mapNodes((_name, { x, y }) => Math.hypot(x - midX, y - midY)).sort((a, b) => a - b)
+  const factor = RADIUS / (distances[Math.floor(distances.length * 0.9)] || 1)
+  graph.updateEachNodeAttributes((_name, attributes) => ({ ...attributes, x: (attributes.x - midX) * factor, y: (attributes.y - midY) * factor }))
+}
+
+const SPACE = 26
+
+function placeAround(graph: DrawnGraph, names: string[], edge: number): void {
+  const sorted = [...names].sort((a, b) => graph.getNodeAttribute(a, 'kind').localeCompare(graph.getNodeAttribute(b, 'kind')) || a.localeCompare(b))
+  let radius = edge + (edge ? 40 : 0)
+  for (let placed = 0; placed < sorted.length; radius += SPACE) {
+    const room = Math.max(6, Math.floor((2 * Math.PI * Math.max(radius, SPACE)) / SPACE))
+    const ring = sorted.slice(placed, placed + room)
+    ring.forEach((name, index) => {
+      const angle = (index / ring.length) * 2 * Math.PI
+      graph.mergeNodeAttributes(name, { x: Math.cos(angle) * Math.max(radius, SPACE), y: Math.sin(angle) * Math.max(radius, SPACE) })
+    })
+    placed += ring.length
   }
 }

@@ -14,12 +14,12 @@ export function ScopeSelect({ value, onChange }: { value: string | null; onChang
   const facets = useFacets()
   const groups = groupScopes(scopes.data ?? [])
   const known = !value || scopes.data?.includes(value)
-  const text = (scope: string) => t('graphPanel.scope.option', { scope: scope.slice(scope.indexOf(':') + 1), count: countOf(facets.data, scope) })
+  const text = (scope: string) => t('graphPanel.scope.option', { scope, count: countOf(facets.data, scope) })
   return (
     <Tooltip text={t('graphPanel.scope.tooltip')}>
       <span className="flex min-w-0 items-center gap-1.5">
         <Layers className={value ? 'size-4 shrink-0 text-filter-ink' : 'size-4 shrink-0 text-muted'} aria-hidden />
-        <Select aria-label={t('graphPanel.scope.label')} data-testid="scope-select" className={value ? 'max-w-60 [&>select]:border-filter-line [&>select]:bg-filter [&>select]:font-medium [&>select]:text-filter-ink' : 'max-w-60'} value={value ?? ''} onChange={(event) => onChange(event.target.value || null)}>
+        <Select aria-label={t('graphPanel.scope.label')} data-testid="scope-select" className={value ? 'max-w-72 [&>select]:border-filter-line [&>select]:bg-filter [&>select]:font-medium [&>select]:text-filter-ink' : 'max-w-72'} value={value ?? ''} onChange={(event) => onChange(event.target.value || null)}>
           <option value="">{t('graphPanel.scope.all')}</option>
           {known ? null : <option value={value}>{value}</option>}
           {groups.map((group) => (

@@ -1,7 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { listScopes, queryFilteredGraph, queryGraphs, type GraphResponse } from '@/api/lightrag'
 import { toPayload, type FilterState } from '@/lib/filters'
-import { useFeatures } from '@/lib/queries'
 import { unknownTo } from './graph-data'
 
 export interface GraphView {
@@ -30,14 +29,12 @@ export function useScopes() {
 
 /** The graph of a view. Another label, depth, size, scope or filter fetches it anew. */
 export function useLightragGraph(view: GraphView) {
-  const features = useFeatures()
   const { queryLabel, graphQueryMaxDepth, graphMaxNodes, graphScopeTag, compare } = view
-  const byFilter = features.data?.graphFilter ?? false
   const filter = toPayload(view.filter)
-  const filtered = byFilter && Object.keys(filter).length > 0
+  const filtered = Object.keys(filter).length > 0
   const requiredTags = graphScopeTag ? [graphScopeTag] : []
 
-  const query = useQuery({
+  return useQuery({
     queryKey: ['graph', queryLabel, graphQueryMaxDepth, graphMaxNodes, graphScopeTag, filtered ? filter : null, compare],
     placeholderData: keepPreviousData,
     staleTime: 30_000,
@@ -56,5 +53,4 @@ export function useLightragGraph(view: GraphView) {
       return { data: whole, hidden: unknownTo(whole, data) }
     },
   })
-  return { ...query, canFilter: byFilter }
 }
