@@ -249,6 +249,33 @@ async def demonstrate(rag: LightRAG, console: Console, item: dict[str, Any], tit
     return f"  {item['question']} {problem}" if problem else ""
 
 
+async def demonstrate_reader(rag: LightRAG, console: Console, item: dict[str, Any], titles: dict[str, str]) -> str:
+    """Ask what a reader knows after a chapter, of the graph that was built for that reader alone.
+
+    Returns:
+        What is wrong, in a line; ``""`` when nothing is.
+
+    Raises:
+        DemoError: There is no answer; the message says why.
+    """
+    tags = item["filter"].get("required_tags", [])
+    known = len(await rag.get_graph_labels(tenant_tag=tags[0] if tags else None))
+    console.print()
+    console.print(f"[bold]A reader, {escape(item['label'])}[/bold]: this graph knows {known} entities")
+    param = QueryParam(mode="mix", required_tags=tags)
+    result = await rag.aquery_llm(item["question"], param)
+    answer = Answer.from_result(item["question"], result)
+    show(console, item["question"], answer, titles)
+    told = json.dumps(result, default=str)
+    revealed = [name for name in item["must_not_mention"] if name in told]
+    missing = [name for name in item["must_mention"] if name not in told]
+    outside = sorted(set(answer.consulted) - set(item["eligible"]))
+    if revealed or missing or outside:
+        found = f"reveals {revealed}, misses {missing}, draws on {outside}"
+        return f"  {item['question']} ({item['label']}) {found}"
+    return ""
+
+
 async def run(options: argparse.Namespace, console: Console) -> None:
     """Run the demo from beginning to end.
 
@@ -267,6 +294,9 @@ async def run(options: argparse.Namespace, console: Console) -> None:
         llm_model_func=offline_complete,
         llm_model_name="offline",
         embedding_func=offline_embedding(),
+        # A graph of its own for what a reader knows after each chapter of the mystery.
+        scope_tag_prefixes=["known-in-chapter:"],
+        enable_kg_scope_materialization=True,
     )
     await rag.initialize_storages()
     try:
@@ -277,6 +307,7 @@ async def run(options: argparse.Namespace, console: Console) -> None:
         console.print(f"{'Found' if known else 'Read'} {len(sources)} documents, {entities} entities, in {took:.1f} s.")
         titles = {source.path: source.title for source in sources}
         astray = [await demonstrate(rag, console, item, titles) for item in [*questions, *limited]]
+        astray += [await demonstrate_reader(rag, console, item, titles) for item in asked["reader_scopes"]]
     finally:
         await rag.finalize_storages()
     if options.check and any(astray):

@@ -118,6 +118,9 @@ class LocalCorpus(Corpus):
 
     async def _put_back(self) -> None:
         """Let documents wait again that were in the middle when the work was broken off."""
+        # A write that was on its way cannot be called back. Waiting for one of our own waits for it as well; this one
+        # does no harm, for the corpus has most likely changed.
+        await self.engine.context.stores.mark_corpus_changed()
         rows = await self.engine.doc_status.get_docs_by_statuses(INTERRUPTED_STATES)
         if rows:
             await self.engine.doc_status.upsert({doc_id: pending_again(row).to_row() for doc_id, row in rows.items()})

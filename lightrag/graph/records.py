@@ -102,6 +102,10 @@ class ObjectRecord:
         """
         documents = {row.document_id for row in rows if not is_correction(row)}
         self.summary = self.summary.extend(facts[document_id] for document_id in documents)
+        self.add_rows(rows)
+
+    def add_rows(self, rows: Sequence[Evidence]) -> None:
+        """Fold in what rows say, but not the dates and tags of their documents; for views that show neither."""
         for row in rows:
             if is_correction(row):
                 self._correct(row)

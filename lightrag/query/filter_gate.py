@@ -20,9 +20,9 @@ from lightrag.contracts.evidence import (
 )
 from lightrag.contracts.graph import NodePair, Properties
 from lightrag.contracts.vector import BaseVectorStorage, Row
-from lightrag.graph.records import ObjectRecord, fold
+from lightrag.graph.records import ObjectRecord
 from lightrag.query.gate import FilterReport, Gate, Page
-from lightrag.query_filters import KgEvidencePolicy, VectorQueryFilter, facts_match_filter
+from lightrag.query_filters import SUMMARY_FIELDS, KgEvidencePolicy, VectorQueryFilter, facts_match_filter
 from lightrag.runtime.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -33,6 +33,10 @@ T = TypeVar("T")
 
 # How many of an object's eligible rows are read for its description, type and keywords; the newest say most.
 NEWEST_ROWS = 64
+# Objects that are described together at first; twice as many each further time.
+_DESCRIBED_AT_ONCE = 32
+# Of documents, which a description does not show.
+_SUMMARY_FIELDS = frozenset(SUMMARY_FIELDS)
 # How much further a search reaches each time its page is not full.
 _GROWTH = 4
 
@@ -233,29 +237,40 @@ class FilterGate(Gate):
         return {object_id: rows[:limit] for object_id, rows in own.items() if rows}
 
     async def describe(
-        self, kind: ObjectKind, objects: Sequence[tuple[str, Properties]]
+        self, kind: ObjectKind, objects: Sequence[tuple[str, Properties]], budget: int | None = None
     ) -> Sequence[tuple[str, Properties]]:
-        """Return objects with every text taken from eligible evidence; ``keep_merged`` leaves them as they are."""
+        """Return objects with every text taken from eligible evidence; ``keep_merged`` leaves them as they are.
+
+        A hub has many more neighbours than a budget has room for, so objects are described a few at a time until it is
+        used up.
+        """
         if self._keeps_merged:
             return objects
-        rows = await self.eligible_rows(kind, [object_id for object_id, _ in objects])
-        return [
-            # Without what people and other tools added: it may repeat words of any document, as a correction may.
-            (object_id, self._described(kind, object_id, {}, rows[object_id]))
-            for object_id, _ in objects
-        ]
+        described: list[tuple[str, Properties]] = []
+        left, count = budget, _DESCRIBED_AT_ONCE
+        while len(described) < len(objects) and (left is None or left >= 0):
+            batch = [object_id for object_id, _ in objects[len(described) : len(described) + count]]
+            rows = await self.eligible_rows(kind, batch)
+            for object_id in batch:
+                # Without what people and other tools added: it may repeat words of any document, as a correction may.
+                properties = self._described(kind, object_id, {}, rows[object_id])
+                described.append((object_id, properties))
+                left = None if left is None else left - properties["tokens"]
+            count *= 2
+        return described
 
     def _described(
         self, kind: ObjectKind, object_id: str, properties: Properties, rows: Sequence[Evidence]
     ) -> Properties:
         if self._keeps_merged:
             return properties
-        extra = ObjectRecord.from_properties(kind, object_id, properties).extra
-        record = fold(kind, object_id, rows, self._facts, extra)
+        extra = ObjectRecord.from_properties(kind, object_id, properties).extra if properties else {}
+        record = ObjectRecord(kind=kind, object_id=object_id, extra=extra)
+        record.add_rows(rows)
         record.parts = self._within_budget(record.parts)
-        described = record.to_properties(tokens=0, skip_open_bounds=True)
-        del described["tokens"]
-        return described
+        tokens = count_tokens(self._context.models.tokenizer, record.context_line())
+        shown = record.to_properties(tokens=tokens, skip_open_bounds=True)
+        return {name: value for name, value in shown.items() if name not in _SUMMARY_FIELDS}
 
     def _within_budget(self, parts: list[str]) -> list[str]:
         """Return the newest descriptions that fit what a merged description may have, newest last."""

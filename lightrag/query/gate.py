@@ -92,13 +92,14 @@ class Gate:
         return candidates
 
     async def describe(
-        self, kind: ObjectKind, objects: Sequence[tuple[str, Properties]]
+        self, kind: ObjectKind, objects: Sequence[tuple[str, Properties]], budget: int | None = None
     ) -> Sequence[tuple[str, Properties]]:
         """Return the objects with every text taken from eligible evidence.
 
         Args:
             kind: Entities or relations.
-            objects: Object id (graph id, or relation key) and stored properties of each.
+            objects: Object id (graph id, or relation key) and stored properties of each, best first.
+            budget: Tokens that the caller has for all of them; those that cannot fit may be left out.
         """
         return objects
 

@@ -77,7 +77,7 @@ def _processing(state: QueryState) -> dict[str, int]:
     if state.plan.mode == "naive":
         return {"total_chunks_found": len(state.chunk_ids), "final_chunks_count": len(state.chunks)}
     return {
-        "total_entities_found": len(state.findings.entities),
+        "total_entities_found": state.findings.entities_found,
         "total_relations_found": state.findings.relations_found,
         "entities_after_truncation": len(state.entities),
         "relations_after_truncation": len(state.relations),

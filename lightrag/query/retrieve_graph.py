@@ -57,13 +57,15 @@ class GraphFindings:
     """What the graph legs of a query found, best first and without repeats.
 
     Attributes:
-        entities: Entities whose nodes exist.
+        entities: Entities whose nodes exist; where texts depend on a filter, only those that can fit the budget.
         relations: Relations whose edges exist; of a hub's edges only those that can fit the budget.
+        entities_found: All entities found.
         relations_found: All relations found, unread ones included.
     """
 
     entities: list[FoundEntity] = field(default_factory=list)
     relations: list[FoundRelation] = field(default_factory=list)
+    entities_found: int = 0
     relations_found: int = 0
 
 
@@ -145,9 +147,16 @@ async def expand(
     admitted_ends = await gate.admit_entities(list(dict.fromkeys(ends)))
     ranked, edges = await _read_edges(stores, plan, gate, hops, near_relations)
     relations = round_robin([ranked, near_relations], key=_identity)
+    # A vector row can outlive its node in stores without transactions.
+    entities = [
+        (graph_id, nodes[graph_id])
+        for graph_id in round_robin([near_entities, admitted_ends], key=_identity)
+        if graph_id in nodes
+    ]
     return GraphFindings(
-        entities=await _described_entities(gate, round_robin([near_entities, admitted_ends], key=_identity), nodes),
-        relations=await _described_relations(gate, relations, edges),
+        entities=await _described_entities(gate, entities, plan.budgets.entity_tokens),
+        relations=await _described_relations(gate, relations, edges, plan.budgets.relation_tokens),
+        entities_found=len(entities),
         relations_found=len({*hops, *near_relations}),
     )
 
@@ -194,21 +203,18 @@ def _best_connected(pairs: list[NodePair], degrees: Mapping[str, int], count: in
     return ranked[:count]
 
 
-async def _described_entities(
-    gate: Gate, graph_ids: Sequence[str], nodes: Mapping[str, Properties]
-) -> list[FoundEntity]:
-    """Return entities whose node exists; a vector row can outlive its node in stores without transactions."""
-    found = [(graph_id, nodes[graph_id]) for graph_id in graph_ids if graph_id in nodes]
-    return [FoundEntity(*item) for item in await gate.describe(ObjectKind.ENTITY, found)]
+async def _described_entities(gate: Gate, found: Sequence[tuple[str, Properties]], budget: int) -> list[FoundEntity]:
+    return [FoundEntity(*item) for item in await gate.describe(ObjectKind.ENTITY, found, budget)]
 
 
 async def _described_relations(
-    gate: Gate, pairs: Sequence[NodePair], edges: Mapping[NodePair, Properties]
+    gate: Gate, pairs: Sequence[NodePair], edges: Mapping[NodePair, Properties], budget: int
 ) -> list[FoundRelation]:
     if not gate.active:
         return [FoundRelation(pair, edges[pair]) for pair in pairs if pair in edges]
     by_key = {relation_key(*pair): pair for pair in pairs if pair in edges}
-    described = await gate.describe(ObjectKind.RELATION, [(key, edges[pair]) for key, pair in by_key.items()])
+    found = [(key, edges[pair]) for key, pair in by_key.items()]
+    described = await gate.describe(ObjectKind.RELATION, found, budget)
     return [FoundRelation(by_key[key], properties) for key, properties in described]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from lightrag.contracts.models import LLMFunc, Tokenizer
@@ -116,14 +117,25 @@ class RoleModels:
 
 
 def model_identity(func: Any, kwargs: Mapping[str, Any], metadata: Mapping[str, Any], default_name: str) -> str:
-    """Return what tells one language model from another in cache keys: binding, name, host, function and options."""
+    """Return what tells one language model from another in cache keys: binding, name, host, function and options.
+
+    Args:
+        func: The model function; what a ``functools.partial`` binds counts like ``kwargs``.
+        kwargs: Sent with every call.
+        metadata: Describes the model.
+        default_name: Name of the model when nothing else names it.
+    """
+    bound: tuple[Any, ...] = ()
+    while isinstance(func, partial):
+        bound, kwargs, func = (*func.args, *bound), {**func.keywords, **kwargs}, func.func
     own = getattr(func, "identity", None)
-    inner = getattr(func, "func", func)
-    function = own or f"{getattr(inner, '__module__', '')}.{getattr(inner, '__qualname__', '')}"
+    function = own or f"{getattr(func, '__module__', '')}.{getattr(func, '__qualname__', type(func).__qualname__)}"
     name = kwargs.get("model") or metadata.get("model") or default_name
     host = kwargs.get("base_url") or kwargs.get("host") or metadata.get("host") or ""
     parts = [str(metadata.get("binding") or ""), str(name), str(host), str(function)]
-    shaping = {key: value for key, value in kwargs.items() if key not in _SILENT_KWARGS}
+    shaping: dict[str, Any] = {key: value for key, value in kwargs.items() if key not in _SILENT_KWARGS}
+    if bound:
+        shaping[""] = bound
     if shaping:
         parts.append(compute_args_hash(json.dumps(shaping, sort_keys=True, default=_type_name)))
     return "|".join(parts)

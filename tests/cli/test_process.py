@@ -250,7 +250,7 @@ def test_interrupted_ingest_leaves_nothing_half_done_and_goes_on(tmp_path: Path)
     assert json.loads(command("check", "--json", folder=tmp_path).stdout) == {"found": [], "left": []}
     counts = json.loads(command("documents", "list", "--json", folder=tmp_path).stdout)["status_counts"]
     assert 0 < counts["processed"] < 24
-    assert counts["processed"] + counts["pending"] == counts["all"] == 24
+    assert counts["processed"] + counts["pending"] == counts["all"] == 24, counts
     again = command("ingest", "files", "--json", folder=tmp_path)
     assert again.returncode == 0
     assert json.loads(again.stdout)["counts"] == {"known": counts["processed"], "processed": counts["pending"]}

@@ -43,16 +43,24 @@ def test_an_unknown_attribute_is_refused() -> None:
             return np.zeros((len(texts), 3))
 
 
-@pytest.mark.parametrize("name", ["openai", "ollama"])
+@pytest.mark.parametrize("name", sorted(set(EMBEDDING_BINDINGS) - {"offline"}))
 def test_a_binding_gives_the_function_with_its_attributes(name: str) -> None:
     attributes = EmbeddingAttributes(7, max_token_size=9, send_dimensions=True, supports_asymmetric=True)
-    func = create_embedding(name, ModelEndpoint("e"), attributes)
+    func = create_embedding(name, ModelEndpoint("e", api_key="k"), attributes)
     assert (func.embedding_dim, func.max_token_size, func.model_name) == (7, 9, "e")
     assert func.send_dimensions
     assert func.supports_asymmetric
 
 
 def test_an_unknown_binding_lists_the_known_ones() -> None:
-    assert set(EMBEDDING_BINDINGS) == {"openai", "ollama"}
-    with pytest.raises(InputError, match="'word2vec' is not a binding for embeddings; choose one of ollama, openai"):
+    assert set(EMBEDDING_BINDINGS) == {
+        *("any_llm", "azure_openai", "bedrock", "gemini", "jina", "mistral", "nvidia_openai", "offline", "ollama"),
+        *("openai", "voyageai"),
+    }
+    with pytest.raises(InputError, match="'word2vec' is not a binding for embeddings; choose one of any_llm, azure"):
         create_embedding("word2vec", ModelEndpoint("e"), EmbeddingAttributes(7))
+
+
+def test_the_offline_model_has_its_own_attributes() -> None:
+    func = create_embedding("offline", ModelEndpoint("offline"), EmbeddingAttributes(7))
+    assert func.embedding_dim == 384

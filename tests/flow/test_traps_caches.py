@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -75,6 +75,24 @@ async def test_what_was_not_known_before_an_upload_is_known_after_it(
     answer = str(await engine.aquery(QUESTION, param))
     assert "alpha" in answer
     assert "beta" not in answer
+
+
+async def test_any_change_of_the_corpus_makes_answers_unreachable(make_engine: EngineFactory) -> None:
+    """Also one that the filter leaves out, so that nothing in the context tells of it."""
+    model = Reciting()
+    engine = await open_filled(make_engine, model)
+    param = QueryParam(mode="mix", required_tags=["act"])
+    changes: list[Callable[[], Awaitable[Any]]] = [
+        lambda: engine.ainsert(about_hub("beta"), ids="beta", metadata={"tags": ["letter"]}),
+        lambda: engine.aupdate_document_metadata("beta", {"tags": ["note"]}),
+        lambda: engine.adelete_by_doc_id("beta"),
+    ]
+    answers = {await engine.aquery(QUESTION, param) for _ in range(2)}
+    for asked, change in enumerate(changes, start=2):
+        await change()
+        answers |= {await engine.aquery(QUESTION, param) for _ in range(2)}
+        assert model.count("answer") == asked
+    assert len(answers) == 1
 
 
 async def test_everything_that_shapes_an_answer_makes_another_entry(make_engine: EngineFactory) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lightrag.exceptions import InputError, MissingDependencyError
-from lightrag.llm.registry import LLM_BINDINGS, create_llm
+from lightrag.llm.offline import offline_complete
+from lightrag.llm.registry import LLM_BINDINGS, BoundLLM, create_llm
 from lightrag.runtime.endpoints import Binding, BindingTable, ModelEndpoint
 from tests.llm.stub_server import StubServer
 
@@ -18,13 +19,36 @@ async def test_a_name_gives_the_function(stub: StubServer) -> None:
 
 
 def test_every_entry_can_be_imported() -> None:
-    assert set(LLM_BINDINGS) == {"openai", "openai-ollama", "ollama"}
+    assert set(LLM_BINDINGS) == {
+        *("anthropic", "any_llm", "azure_openai", "bedrock", "gemini", "mistral", "nvidia_openai"),
+        *("offline", "ollama", "openai", "openai-ollama", "zhipu"),
+    }
     for name in LLM_BINDINGS:
         assert callable(LLM_BINDINGS.factory(name))
 
 
+def test_a_function_knows_its_binding_and_its_model() -> None:
+    function = create_llm("openai", ModelEndpoint("m", "http://h", "secret", options={"temperature": 0.1}))
+    assert isinstance(function, BoundLLM)
+    assert (function.binding, function.endpoint.model) == ("openai", "m")
+    assert function.identity.startswith("openai:m@http://h#")
+    assert "secret" not in function.identity
+    others = [
+        create_llm("ollama", function.endpoint),
+        create_llm("openai", ModelEndpoint("n", "http://h")),
+        create_llm("openai", ModelEndpoint("m", "http://other")),
+        create_llm("openai", ModelEndpoint("m", "http://h")),
+        create_llm("openai", ModelEndpoint("m", "http://h", options={"temperature": 0.2})),
+    ]
+    assert len({function.identity, *(other.identity for other in others)}) == 6
+
+
+async def test_the_offline_reader_is_a_binding() -> None:
+    assert await create_llm("offline", ModelEndpoint("offline"))("Hello") == await offline_complete("Hello")
+
+
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(InputError, match="'gpt' is not a binding for LLM; choose one of ollama, openai, openai-ollama"):
+    with pytest.raises(InputError, match="'gpt' is not a binding for LLM; choose one of anthropic, any_llm, .*zhipu"):
         create_llm("gpt", ModelEndpoint("m"))
 
 

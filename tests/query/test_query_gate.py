@@ -59,7 +59,7 @@ class RefusingGate(Gate):
         return {key: [row for row in rows if row.document_id != self.document] for key, rows in sources.items()}
 
     async def describe(
-        self, kind: ObjectKind, objects: Sequence[tuple[str, Properties]]
+        self, kind: ObjectKind, objects: Sequence[tuple[str, Properties]], budget: int | None = None
     ) -> Sequence[tuple[str, Properties]]:
         return [(key, {**properties, "description": f"eligible {kind}"}) for key, properties in objects]
 

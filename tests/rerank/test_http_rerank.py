@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from lightrag.exceptions import InputError, ModelReplyError, ModelTimeoutError
-from lightrag.rerank import cohere_rerank, jina_rerank
-from lightrag.rerank.http import http_rerank
+from lightrag.rerank import ali_rerank, cohere_rerank, jina_rerank
+from lightrag.rerank.http import JINA, http_rerank
 from lightrag.rerank.registry import RERANK_BINDINGS, create_reranker
 from lightrag.runtime.clients import close_idle_clients
 from lightrag.runtime.endpoints import ModelEndpoint
 from lightrag.runtime.model_errors import ProviderError
+from lightrag.runtime.usage import CallUsage, reported_to
+from lightrag.settings_api import provider_settings
 from tests.llm.stub_server import Exchange, StubServer, running_stub
 
 KEY = "jina_0123456789abcdef"
@@ -111,7 +113,7 @@ async def test_a_server_that_is_not_there(unused_tcp_port: int) -> None:
 
 
 async def test_bindings_by_name(stub: StubServer) -> None:
-    assert set(RERANK_BINDINGS) == {"null", "cohere", "jina"}
+    assert set(RERANK_BINDINGS) == {"null", "aliyun", "cohere", "jina"}
     assert create_reranker("null") is None
     with pytest.raises(InputError, match="'bm25' is not a binding for reranking"):
         create_reranker("bm25")
@@ -122,3 +124,52 @@ async def test_bindings_by_name(stub: StubServer) -> None:
         assert await rerank(query="q", documents=["a", "b", "c"], top_n=None) == RANKED
     assert all(request.body["truncate"] for request in stub.requests)
     assert all(request.body["model"] for request in stub.requests), "an empty name takes the default of the binding"
+
+
+async def test_alibaba_cloud_wraps_both_sides(stub: StubServer) -> None:
+    stub.answers({"output": RESULTS, "usage": {"total_tokens": 79}, "request_id": "r"})
+    usage = CallUsage()
+    with reported_to(usage):
+        ranked = await ali_rerank("q", ["a", "b", "c"], top_n=2, api_key=KEY, base_url=stub.url)
+    assert ranked == RANKED
+    assert stub.requests[0].headers["authorization"] == f"Bearer {KEY}"
+    assert stub.requests[0].body == {
+        "model": "gte-rerank-v2",
+        "input": {"query": "q", "documents": ["a", "b", "c"]},
+        "parameters": {"return_documents": False, "top_n": 2},
+    }
+    assert (usage.prompt_tokens, usage.completion_tokens) == (79, 0)
+    rerank = create_reranker("aliyun", ModelEndpoint("qwen3-rerank", stub.url, KEY))
+    assert rerank is not None
+    assert await rerank(query="q", documents=["a", "b", "c"]) == RANKED
+    assert stub.requests[1].body["model"] == "qwen3-rerank"
+
+
+@pytest.mark.parametrize("payload", [{"output": None}, {"output": {"results": 3}}, {"output": []}])
+async def test_a_wrapped_answer_without_results_is_an_error(stub: StubServer, payload: Any) -> None:
+    stub.answers(payload)
+    with pytest.raises(ModelReplyError, match="no list of results"):
+        await ali_rerank("q", ["a"], api_key=KEY, base_url=stub.url)
+
+
+async def test_further_fields_are_sent_and_unknown_options_refused(stub: StubServer) -> None:
+    stub.answers(RESULTS)
+    await jina_rerank("q", ["a", "b", "c"], base_url=stub.url, extra_body={"truncation": True}, timeout=3)
+    assert stub.requests[0].body["truncation"] is True
+    with pytest.raises(InputError, match="has no 'topn'"):
+        await jina_rerank("q", ["a"], base_url=stub.url, topn=3)
+
+
+async def test_a_key_in_the_settings_goes_to_the_provider_alone(
+    stub: StubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JINA_API_KEY", KEY)
+    provider_settings.cache_clear()
+    try:
+        assert JINA.placed(ModelEndpoint("")).api_key == KEY
+        assert JINA.placed(ModelEndpoint("", api_key="own")).api_key == "own"
+        stub.answers(RESULTS)
+        await jina_rerank("q", ["a", "b", "c"], base_url=stub.url)
+        assert "authorization" not in stub.requests[0].headers
+    finally:
+        provider_settings.cache_clear()

@@ -8,7 +8,7 @@ export const LANGUAGES = {
 
 export type Language = keyof typeof LANGUAGES
 const NAME = 'lightrag.language'
-const files = import.meta.glob<{ default: Record<string, unknown> }>('../locales/*.json')
+const files = import.meta.glob<{ default: Words }>('../locales/*.json')
 
 /** Returns the language that fits best: the chosen one, else the first of the browser that we have. */
 export function chooseLanguage(stored: string | null, wanted: readonly string[]): Language {
@@ -22,10 +22,27 @@ export function chooseLanguage(stored: string | null, wanted: readonly string[])
   return 'en'
 }
 
+type Words = { [key: string]: string | Words }
+
+/** Gives every text that depends on a count a form for each count of the language; a form that is not written is the general one. */
+export function fillPlurals(words: Words, language: string): Words {
+  const forms = new Intl.PluralRules(language).resolvedOptions().pluralCategories
+  const filled: Words = {}
+  for (const [key, value] of Object.entries(words)) {
+    if (typeof value !== 'string') {
+      filled[key] = fillPlurals(value, language)
+      continue
+    }
+    filled[key] = value
+    if (key.endsWith('_other')) for (const form of forms) filled[key.replace(/other$/, form)] ??= words[key.replace(/other$/, form)] ?? value
+  }
+  return filled
+}
+
 async function load(language: Language): Promise<void> {
   if (i18next.hasResourceBundle(language, 'translation')) return
   const file = await files[`../locales/${language}.json`]?.()
-  if (file) i18next.addResourceBundle(language, 'translation', file.default)
+  if (file) i18next.addResourceBundle(language, 'translation', fillPlurals(file.default, language))
 }
 
 function applyToPage(language: Language): void {

@@ -6,7 +6,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   let format = formats.get(zone)
   if (!format) {
     format = new Intl.DateTimeFormat('en-US', {
-      timeZone: zone, calendar: 'iso8601', numberingSystem: 'latn', hourCycle: 'h23', era: 'short',
+      timeZone: zone, calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23', era: 'short',
       year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit',
     })
     formats.set(zone, format)

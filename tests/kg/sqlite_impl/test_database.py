@@ -61,6 +61,17 @@ async def test_closing_the_last_store_leaves_one_file(open_workspace: Callable[.
     assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]
 
 
+async def test_a_store_that_was_refused_holds_nothing_open(
+    open_workspace: Callable[..., Workspace], tmp_path: Path
+) -> None:
+    workspace = open_workspace()
+    await (await workspace.vectors()).upsert({"a": {"content": "a", "vector": ONES}})
+    with pytest.raises(EmbeddingMismatchError):
+        await workspace.vectors(func=embedding(model="model-b"))
+    await workspace.close()
+    assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]
+
+
 async def test_nothing_touches_the_disk_before_initialize(tmp_path: Path) -> None:
     Workspace(family_named("sqlite"), tmp_path / "x").build("kv", "full_docs")
     assert not list(tmp_path.iterdir())
