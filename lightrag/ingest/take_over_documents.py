@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from lightrag.context import EngineContext
@@ -36,8 +37,19 @@ async def _of_document(context: EngineContext, doc_id: str, row: DocProcessingSt
     known = {chunk_id: chunk for chunk_id, chunk in zip(row.chunks_list, stored, strict=True) if chunk is not None}
     work = DocumentWork(doc_id, row, chunks=[_chunk(chunk_id, chunk) for chunk_id, chunk in known.items()])
     mentions = [await _mentions(context, chunk) for chunk in work.chunks]
-    times = {chunk_id: int(chunk.get("create_time") or 0) for chunk_id, chunk in known.items()}
-    return [replace(item, created_at=times[item.chunk_id]) for item in evidence_rows(work, mentions)]
+    extracted_at = _time_of(row)
+    return [replace(item, created_at=extracted_at) for item in evidence_rows(work, mentions)]
+
+
+def _time_of(row: DocProcessingStatus) -> int:
+    """Return when a document was extracted, epoch seconds; 0 when its row does not tell."""
+    noted = row.metadata.get("process_start_time")
+    if isinstance(noted, int):
+        return noted
+    try:
+        return int(datetime.fromisoformat(row.updated_at).timestamp())
+    except ValueError:
+        return 0
 
 
 def _chunk(chunk_id: str, row: Record) -> Chunk:

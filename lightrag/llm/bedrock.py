@@ -75,7 +75,7 @@ async def bedrock_complete_if_cache(
     if options.stream:
         return await _open_stream(source, place, place.url(model, "converse-stream"), body, options)
     answer = await _post(source, place, place.url(model, "converse"), body, timeout)
-    usage = answer.get("usage") or {}
+    usage = (answer.get("usage") or {}) if isinstance(answer, dict) else {}
     options.note_usage(usage.get("inputTokens"), usage.get("outputTokens"))
     return reply_text(source, _read_reply(source, answer), keep_reasoning=options.keep_reasoning)
 

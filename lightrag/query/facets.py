@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from itertools import chain
 
 from lightrag.context import EngineContext
@@ -13,7 +12,6 @@ from lightrag.query_filters import DocumentFacts, VectorQueryFilter
 
 # Bars of the histogram at the most; beyond it years become decades, decades centuries.
 MAX_BARS = 60
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -68,12 +66,11 @@ def count_facets(documents: list[DocumentFacts]) -> Facets:
         facet, colon, value = tag.partition(":")
         group, name = (facet, value) if colon else ("", tag)
         grouped.setdefault(group, {})[name] = count
-    folders = Counter(chain.from_iterable(_folders(item.source_path) for item in documents if item.source_path))
     return Facets(
         documents=len(documents),
         tags=grouped,
         doc_types=dict(_by_count(Counter(item.doc_type for item in documents))),
-        folders=dict(_by_count(folders)),
+        folders=dict(_by_count(_folders(item.source_path for item in documents))),
         histogram=_histogram(documents),
         undated=sum(not item.is_dated for item in documents),
     )
@@ -83,23 +80,36 @@ def _by_count(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _folders(path: str) -> list[str]:
-    parts = path.split("/")[:-1]
-    return ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
+def _folders(paths: Iterable[str]) -> Counter[str]:
+    """Count the paths in each folder, those further below included."""
+    counts: Counter[str] = Counter()
+    # There are far fewer folders than paths.
+    for folder, count in Counter(path.rpartition("/")[0] for path in paths).items():
+        while folder:
+            counts[folder] += count
+            folder = folder.rpartition("/")[0]
+    return counts
 
 
-def _year(microseconds: int) -> int:
-    return (_EPOCH + timedelta(microseconds=microseconds)).year
+def _years(microseconds: list[int]) -> list[int]:
+    """Return the years, in UTC, of instants in microseconds since 1970."""
+    import numpy as np
+
+    instants = np.array(microseconds, dtype="datetime64[us]")
+    years: list[int] = (instants.astype("datetime64[Y]").astype(np.int64) + 1970).tolist()
+    return years
 
 
 def _histogram(documents: list[DocumentFacts]) -> list[Bar]:
     """Return bars of one, ten or a hundred years, whichever is the finest with few enough of them."""
-    spans = []
+    firsts, lasts = [], []
     for item in documents:
         first = item.start_us if item.start_us is not None else item.end_us
         last = item.end_us if item.end_us is not None else item.start_us
         if first is not None and last is not None:
-            spans.append((_year(first), _year(last)))
+            firsts.append(first)
+            lasts.append(last)
+    spans = list(zip(_years(firsts), _years(lasts), strict=True))
     if not spans:
         return []
     oldest, newest = min(first for first, _ in spans), max(last for _, last in spans)

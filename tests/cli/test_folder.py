@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from lightrag.cli import running
 from lightrag.cli.commands.upkeep import FAMILIES
 from lightrag.kg.registry import BACKENDS
 from tests.cli.conftest import FILES, Run, write_files
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -340,3 +343,17 @@ def test_names_cannot_drive_the_terminal(run: Run, tmp_path: Path) -> None:
         assert "evil" in shown.stdout
         assert "\x1b" not in shown.output
         assert "\x07" not in shown.output
+
+
+def test_examples_of_the_readme(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    section = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Use it from a shell")[2]
+    block = section.partition("```bash\n")[2].partition("```")[0]
+    lines = [shlex.split(line) for line in block.splitlines() if line.startswith("lightrag ")]
+    monkeypatch.chdir(ROOT)
+    results = {line[1]: run(*line[1:], "--dir", tmp_path / "store") for line in lines}
+    for name, result in results.items():
+        assert result.exit_code == 0, (name, result.output)
+    assert results["ingest"].stdout.startswith("4 processed.")
+    assert "3 of 4 documents" in results["preview"].stdout
+    assert "act-1928-harbour-and-bridge.md" in results["query"].stdout
+    assert "act-1903-harbour.md" not in results["query"].stdout

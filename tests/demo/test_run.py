@@ -40,13 +40,14 @@ def write(
     documents: dict[str, str],
     questions: list[dict[str, object]],
     limited: list[dict[str, object]] | None = None,
+    readers: list[dict[str, object]] | None = None,
 ) -> None:
     for path, text in documents.items():
         (folder / "corpus" / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / "corpus" / path).write_text(text, encoding="utf-8")
     metadata = {path: {"tags": ["lang:en"], "source_path": path} for path in documents}
     (folder / "corpus" / "metadata.json").write_text(json.dumps(metadata), encoding="utf-8")
-    asked = {"first_demo": questions, "archive_filters": limited or []}
+    asked = {"first_demo": questions, "archive_filters": limited or [], "reader_scopes": readers or []}
     (folder / "questions.json").write_text(json.dumps(asked), encoding="utf-8")
 
 
@@ -162,3 +163,26 @@ def test_failed_document_is_named(
     assert "archive/bridge.md" in told
     assert "the model is not there" in told
     assert demo.main(["--check"]) == 0
+
+
+READER: dict[str, object] = {
+    "question": "How long does the ferry need?",
+    "label": "after chapter 1",
+    "filter": {"required_tags": ["known-in-chapter:01"]},
+    "eligible": ["letters/ferry.txt"],
+    "must_mention": [],
+    "must_not_mention": ["Hallowgate"],
+}
+
+
+def test_a_reader_knows_the_own_chapters_only(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(folder, DOCUMENTS, [QUESTION], readers=[READER])
+    metadata = {path: {"tags": ["known-in-chapter:02"], "source_path": path} for path in DOCUMENTS}
+    metadata["letters/ferry.txt"]["tags"].append("known-in-chapter:01")
+    (folder / "corpus" / "metadata.json").write_text(json.dumps(metadata), encoding="utf-8")
+    assert demo.main(["--check"]) == 0
+    assert "A reader, after chapter 1" in capsys.readouterr().out
+    write(folder, DOCUMENTS, [QUESTION], readers=[{**READER, "must_not_mention": ["ferry"]}])
+    (folder / "corpus" / "metadata.json").write_text(json.dumps(metadata), encoding="utf-8")
+    assert demo.main(["--check"]) == 1
+    assert "reveals ['ferry']" in capsys.readouterr().err

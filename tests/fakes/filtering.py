@@ -19,8 +19,15 @@ from tests.flow.conftest import EngineFactory
 GRAPH_MODES = ("local", "global", "hybrid", "mix")
 MODES = (*GRAPH_MODES, "naive")
 
-# As the stores do by themselves; by fetching further until the page is full; by fields stamped on vector rows.
-WAYS = ("stores", "gate", "pushdown")
+# As the stores do by themselves; by fetching further until the page is full; by fields stamped on vector rows; as the
+# other family of stores does by itself.
+WAYS = ("stores", "gate", "pushdown", "files")
+FILES = {
+    "kv_storage": "JsonKVStorage",
+    "vector_storage": "NanoVectorDBStorage",
+    "graph_storage": "NetworkXStorage",
+    "doc_status_storage": "JsonDocStatusStorage",
+}
 
 _PLACE = re.compile(r"\bat (-?\d\.\d+)")
 _PLACE_DIMENSION = 64
@@ -34,8 +41,9 @@ async def open_in_way(
     Unless told otherwise nothing is too dissimilar to be found, so a result holds all that a filter leaves.
     """
     fields.setdefault("vector_db_storage_cls_kwargs", {"cosine_better_than_threshold": -1.0})
-    engine = await make_engine(model, enable_vector_metadata_filters=way == "pushdown", **fields)
-    if way != "stores":
+    stores = FILES if way == "files" else {}
+    engine = await make_engine(model, enable_vector_metadata_filters=way == "pushdown", **stores, **fields)
+    if way in ("gate", "pushdown"):
         leave_filtering_to_the_gate(engine, monkeypatch)
     return engine
 

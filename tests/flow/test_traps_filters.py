@@ -441,4 +441,4 @@ async def test_the_way_of_filtering_changes_no_result(
                     del row["created_at"]
                 results.append(data)
             found[one] = json.dumps(results)
-    assert found["stores"] == found["gate"] == found["pushdown"]
+    assert len(set(found.values())) == 1

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
 from lightrag.runtime.clients import close_idle_clients
+from lightrag.settings_api import ProviderSettings, provider_settings
 from tests.llm.stub_server import StubServer, running_stub
 
 
@@ -15,3 +16,15 @@ async def stub() -> AsyncIterator[StubServer]:
     async with running_stub() as server:
         yield server
         await close_idle_clients()
+
+
+@pytest.fixture
+def no_keys(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """An environment without keys and addresses of providers; what the test sets is read afresh."""
+    for field in ProviderSettings.model_fields:
+        monkeypatch.delenv(field.upper(), raising=False)
+    for name in ("GOOGLE_API_KEY", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "ANTHROPIC_API_KEY", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    provider_settings.cache_clear()
+    yield monkeypatch
+    provider_settings.cache_clear()

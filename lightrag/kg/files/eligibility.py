@@ -125,7 +125,7 @@ class Eligibility:
         # Labels first: they can make documents known, which lengthens the mask.
         labels = self._labels_of(table)
         mask = documents.mask(metadata_filter)
-        return labels.accepted(mask if kind is None else self._objects().visible(kind, mask))
+        return labels.accepted(mask if kind is None else self._objects().visible(kind, mask), table.next_number)
 
     def _partition(self, table: VectorTable, tenant_tag: str) -> Mask:
         """Return which rows are of a scope, by number."""
@@ -254,10 +254,16 @@ class RowLabels:
             return self._source.numbers(self._kind, [_object_id(self._kind, row) for row in rows])
         return self._source.ordinals([str(row.get("full_doc_id") or "") for row in rows])
 
-    def accepted(self, mask: Mask) -> Mask:
-        """Return whether a mask accepts the label of each row, by number; labels behind its end are not accepted."""
+    def accepted(self, mask: Mask, rows: int) -> Mask:
+        """Return whether a mask accepts the label of each row, by number; labels behind its end are not accepted.
+
+        Args:
+            mask: By label.
+            rows: How many numbers have been given. Rows that went before anybody asked have no label.
+        """
         import numpy as np
 
+        self._labels.resize(max(rows, len(self._labels)))
         answer: Mask = np.append(mask, np.False_)[np.minimum(self._labels.values, len(mask))]
         return answer
 

@@ -52,7 +52,8 @@ it('never writes a date without an offset', () => {
     for (const day of ['0001-01-02', '1752-09-03', '1900-01-01', '1999-12-31', '2011-12-30', '2024-02-29', '9999-12-30']) {
       expect(startIso(day, zone)).toMatch(/[+-]\d\d:\d\d$/)
       expect(endIso(day, zone)).toMatch(/[+-]\d\d:\d\d$/)
-      expect(Date.parse(endIso(day, zone) ?? '')).toBeGreaterThanOrEqual(Date.parse(startIso(day, zone) ?? ''))
+      // In Apia there was no 30 December 2011: that day ends just before it would begin.
+      expect(Date.parse(endIso(day, zone) ?? '')).toBeGreaterThanOrEqual(Date.parse(startIso(day, zone) ?? '') - 1)
     }
   }
 })

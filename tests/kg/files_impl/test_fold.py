@@ -103,7 +103,7 @@ async def test_a_fold_that_fails_is_not_tried_again_with_every_write(
     store = await workspace_in(tmp_path).kv()
     with monkeypatch.context() as patched:
         counter = Counter(patched)
-        patched.setattr(fold, "write_aside", lambda path, pieces: open(path / "no folder"))
+        patched.setattr(fold, "write_aside", lambda path, pieces: (path / "no folder").read_bytes())
         for number in range(40):
             await store.upsert({f"k{number}": {"text": "x" * 200}})
     assert 2 <= counter.folds <= 4

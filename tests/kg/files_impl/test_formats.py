@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 from typing import Any
@@ -71,6 +73,14 @@ def row(content: str, **fields: Any) -> dict[str, Any]:
 
 def read(folder: Path, name: str) -> Any:
     return json.loads((folder / name).read_text(encoding="utf-8"))
+
+
+async def open_all(workspace: Workspace) -> None:
+    await workspace.kv()
+    await workspace.doc_status()
+    await workspace.graph()
+    await workspace.vectors()
+    await workspace.evidence()
 
 
 async def test_the_graph(tmp_path: Path) -> None:
@@ -255,8 +265,7 @@ async def test_damaged_files_are_named_and_left_alone(tmp_path: Path, name: str,
     (tmp_path / name).write_bytes(content)
     workspace = workspace_in(tmp_path)
     with pytest.raises(StorageError, match=name.replace(".", r"\.")):
-        for opened in (workspace.kv, workspace.doc_status, workspace.graph, workspace.vectors, workspace.evidence):
-            await opened()  # type: ignore[operator]
+        await open_all(workspace)
     await workspace.close()
     assert (tmp_path / name).read_bytes() == content
 
@@ -269,15 +278,11 @@ async def test_files_of_a_newer_version_are_refused(tmp_path: Path, name: str) -
     (tmp_path / name).write_text('{"format": 2}\n')
     workspace = workspace_in(tmp_path)
     with pytest.raises(SchemaVersionError, match="newer version"):
-        for opened in (workspace.graph, workspace.vectors, workspace.evidence):
-            await opened()  # type: ignore[operator]
+        await open_all(workspace)
     await workspace.close()
 
 
-async def test_reading_the_format_leaves_the_logging_of_the_process_alone() -> None:
-    import subprocess
-    import sys
-
+def test_reading_the_format_leaves_the_logging_of_the_process_alone() -> None:
     probe = (
         "import logging; from lightrag.kg.files.vector_files import _nano_vectordb; _nano_vectordb(); "
         "print(logging.getLogger().handlers, logging.getLogger().level)"

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from lightrag.contracts.graph import BaseGraphStorage
+from lightrag.contracts.kv import BaseKVStorage
 from lightrag.exceptions import SchemaVersionError, StorageError, StorageFullError
 from lightrag.kg.files import journal as journals
 from lightrag.kg.files.folder import DataFolder
@@ -94,6 +96,14 @@ def failing(after: int, number: int) -> Callable[..., int]:
     return write
 
 
+async def change_everything(store: BaseKVStorage, graph: BaseGraphStorage) -> None:
+    async with store.transaction():
+        await store.upsert({"a": {"n": 2}, "b": {}})
+        await store.delete(["gone"])
+        await graph.remove_nodes(["x"])
+        await graph.upsert_edge("y", "z", {})
+
+
 @pytest.mark.parametrize("after", [0, 1, 30])
 async def test_a_full_disk_stores_nothing_and_takes_back_what_was_visible(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int
@@ -105,11 +115,7 @@ async def test_a_full_disk_stores_nothing_and_takes_back_what_was_visible(
     with monkeypatch.context() as patched:
         patched.setattr(journals.os, "write", failing(after, errno.ENOSPC))
         with pytest.raises(StorageFullError, match="Nothing of this write"):
-            async with store.transaction():
-                await store.upsert({"a": {"n": 2}, "b": {}})
-                await store.delete(["gone"])
-                await graph.remove_nodes(["x"])
-                await graph.upsert_edge("y", "z", {})
+            await change_everything(store, graph)
     rows = await store.get_by_ids(["a", "b", "gone"])
     assert [row and row.get("n", "-") for row in rows] == [1, None, "-"]
     assert await graph.get_edge("y", "x") == {"n": 1}
