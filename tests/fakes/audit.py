@@ -20,19 +20,23 @@ def _timeless(properties: dict[str, Any]) -> dict[str, Any]:
 async def snapshot(engine: LightRAG) -> dict[str, Any]:
     """Return nodes, edges, evidence, vectors and chunks of an engine, without times and orders of arrival."""
     stores = engine.context.stores
-    evidence = [
-        row
-        for kind in ObjectKind
-        for rows in (await stores.evidence.of_objects(kind, await stores.evidence.scan_objects(kind, limit=10**6))).values()
-        for row in rows
-    ]
+    evidence = []
+    for kind in ObjectKind:
+        object_ids = await stores.evidence.scan_objects(kind, limit=10**6)
+        for rows in (await stores.evidence.of_objects(kind, object_ids)).values():
+            evidence.extend(rows)
     return {
         "nodes": {node["id"]: _timeless(node) for node in await stores.graph.get_all_nodes()},
         "edges": {
             relation_key(edge["source"], edge["target"]): _timeless(edge) for edge in await stores.graph.get_all_edges()
         },
         "evidence": {
-            (row.kind.value, row.object_id, row.chunk_id): (row.document_id, row.description, row.entity_type, row.weight)
+            (row.kind.value, row.object_id, row.chunk_id): (
+                row.document_id,
+                row.description,
+                row.entity_type,
+                row.weight,
+            )
             for row in evidence
         },
         "entity vectors": set(await stores.entities.scan_ids(limit=10**6)),

@@ -76,7 +76,7 @@ class FactModel:
         if task == "keywords":
             question = between(prompt, QUESTION_MARKER) or prompt
             words = [word for word in re.findall(r"\w+", question) if len(word) > 3]
-            return '{"high_level_keywords": %s, "low_level_keywords": %s}' % (_json(words), _json(words))
+            return f'{{"high_level_keywords": {_json(words)}, "low_level_keywords": {_json(words)}}}'
         return f"answer to {prompt}"
 
     @staticmethod

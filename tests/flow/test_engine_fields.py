@@ -82,7 +82,7 @@ def test_entity_types_in_the_environment_are_refused_with_the_way_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path(".env").write_text('ENTITY_TYPES=\'["person"]\'\n', encoding="utf-8")
+    Path(".env").write_text("ENTITY_TYPES='[\"person\"]'\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"sets ENTITY_TYPES=.*entity_types_guidance.*ENTITY_TYPE_PROMPT_FILE"):
         make(tmp_path)
     Path(".env").unlink()

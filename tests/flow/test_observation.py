@@ -31,9 +31,7 @@ async def told() -> None:
 
 
 def of(heard: list[dict[str, Any]], kind: str, **fields: Any) -> list[dict[str, Any]]:
-    return [
-        event for event in heard if event["event"] == kind and all(event[name] == fields[name] for name in fields)
-    ]
+    return [event for event in heard if event["event"] == kind and all(event[name] == fields[name] for name in fields)]
 
 
 async def test_a_document_from_admission_to_answerable(make_engine: EngineFactory) -> None:

@@ -15,7 +15,7 @@ from lightrag import LightRAG, QueryParam
 from lightrag.query import cache
 from lightrag.runtime.llm_cache import QUERY, AnswerIdentity
 from tests.fakes.facts import FactModel
-from tests.fakes.filtering import MODES, timeless
+from tests.fakes.filtering import FILES, MODES, timeless
 from tests.flow.conftest import EngineFactory
 
 QUESTION = "What did the Hub do with Ada in Velmouth?"
@@ -99,11 +99,14 @@ class StoreCalls:
         ]
 
 
-@pytest.mark.parametrize("pushdown", [False, True])
+PUSHDOWN = {"enable_vector_metadata_filters": True}
+
+
+@pytest.mark.parametrize("fields_of_engine", [{}, PUSHDOWN, FILES], ids=["off", "on", "files"])
 async def test_no_filter_reaches_a_store_and_no_status_row_is_read(
-    open_engine: EngineFactory, monkeypatch: pytest.MonkeyPatch, pushdown: bool
+    open_engine: EngineFactory, monkeypatch: pytest.MonkeyPatch, fields_of_engine: dict[str, Any]
 ) -> None:
-    engine = await open_engine(enable_vector_metadata_filters=pushdown)
+    engine = await open_engine(**fields_of_engine)
     await fill(engine)
     calls = StoreCalls()
     calls.watch(engine, monkeypatch)
@@ -134,11 +137,11 @@ async def test_the_spies_see_an_active_filter(open_engine: EngineFactory, monkey
         assert calls.tell_of_filters()
 
 
-@pytest.mark.parametrize("pushdown", [False, True])
+@pytest.mark.parametrize("fields_of_engine", [{}, PUSHDOWN, FILES], ids=["off", "on", "files"])
 async def test_nothing_more_is_fetched_than_asked_for(
-    open_engine: EngineFactory, monkeypatch: pytest.MonkeyPatch, pushdown: bool
+    open_engine: EngineFactory, monkeypatch: pytest.MonkeyPatch, fields_of_engine: dict[str, Any]
 ) -> None:
-    engine = await open_engine(enable_vector_metadata_filters=pushdown)
+    engine = await open_engine(**fields_of_engine)
     await fill(engine)
     calls = StoreCalls()
     calls.watch(engine, monkeypatch)

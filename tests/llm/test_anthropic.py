@@ -162,9 +162,7 @@ async def test_unusable_replies(stub: StubServer, no_keys: pytest.MonkeyPatch) -
     ("status", "kind", "transient"),
     [(401, "authentication_error", 401), (429, "rate_limit_error", 429), (500, "api_error", 500), (529, "x", 529)],
 )
-async def test_refusals(
-    stub: StubServer, no_keys: pytest.MonkeyPatch, status: int, kind: str, transient: int
-) -> None:
+async def test_refusals(stub: StubServer, no_keys: pytest.MonkeyPatch, status: int, kind: str, transient: int) -> None:
     stub.answers(refusal(kind, f"not with {KEY}"), status, {"retry-after": "7"})
     with pytest.raises(ProviderError, match=r"'claude' answered .*not with \*\*\*") as caught:
         await ask(stub)

@@ -244,9 +244,7 @@ async def test_headers_of_other_types_are_passed_over() -> None:
     assert found == [EventMessage({"name": "x"}, b"")]
 
 
-async def test_requests_are_signed_as_the_vendors_tools_do(
-    stub: StubServer, no_keys: pytest.MonkeyPatch
-) -> None:
+async def test_requests_are_signed_as_the_vendors_tools_do(stub: StubServer, no_keys: pytest.MonkeyPatch) -> None:
     stub.answers(answer())
     given_keys = {"aws_access_key_id": "AKID", "aws_secret_access_key": "secret", "aws_session_token": "session"}
     reply = await binding.bedrock_complete_if_cache(MODEL, "Who?", base_url=stub.url, region="eu-west-1", **given_keys)

@@ -151,9 +151,7 @@ async def test_vectors_of_services(
 
 
 @pytest.mark.parametrize("name", ["jina", "voyageai", "gemini"])
-async def test_asymmetric_models_learn_what_a_text_is(
-    stub: StubServer, no_keys: pytest.MonkeyPatch, name: str
-) -> None:
+async def test_asymmetric_models_learn_what_a_text_is(stub: StubServer, no_keys: pytest.MonkeyPatch, name: str) -> None:
     async def handler(exchange: Exchange) -> None:
         if "requests" in exchange.request.body:
             await exchange.send_json({"embeddings": [{"values": [1.0, 2.0]}]})
@@ -218,9 +216,7 @@ async def test_services_for_vectors_refuse(
     ("name", "more"),
     [("mistral", {}), ("nvidia_openai", {"input_type": "passage", "truncate": "NONE"})],
 )
-async def test_vectors_by_name(
-    stub: StubServer, no_keys: pytest.MonkeyPatch, name: str, more: dict[str, Any]
-) -> None:
+async def test_vectors_by_name(stub: StubServer, no_keys: pytest.MonkeyPatch, name: str, more: dict[str, Any]) -> None:
     stub.answers(embedded([row.tolist() for row in VECTORS]))
     endpoint = ModelEndpoint("m", f"{stub.url}/v1", KEY, 5.0)
     np.testing.assert_array_equal(await create_embedding(name, endpoint, EmbeddingAttributes(2))(["a", "b"]), VECTORS)

@@ -48,7 +48,7 @@ async def test_the_offline_reader_is_a_binding() -> None:
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(InputError, match="'gpt' is not a binding for LLM; choose one of anthropic, any_llm, .*zhipu"):
+    with pytest.raises(InputError, match=r"'gpt' is not a binding for LLM; choose one of anthropic, any_llm, .*zhipu"):
         create_llm("gpt", ModelEndpoint("m"))
 
 

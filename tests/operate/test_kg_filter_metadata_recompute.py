@@ -23,6 +23,7 @@ from lightrag.graph.remove import remove_entity, remove_relation
 from lightrag.ingest.custom_documents import CustomOptions
 from lightrag.ingest.custom_kg import insert_custom_kg
 from tests.fakes.facts import FactModel, make_embedding
+from tests.fakes.filtering import FILES
 from tests.fakes.summaries import stale_summaries, summary_of
 from tests.flow.conftest import EngineFactory
 
@@ -44,15 +45,21 @@ async def insert(engine: LightRAG, doc_id: str, metadata: Fields | None, *pairs:
 Engines = Callable[..., Awaitable[LightRAG]]
 
 
-@pytest.fixture(params=[(False, True), (True, True), (True, False)], ids=["graph only", "pushdown", "widened"])
+PUSHDOWN: Fields = {"enable_vector_metadata_filters": True}
+KINDS: dict[str, Fields] = {
+    "graph only": {},
+    "pushdown": PUSHDOWN,
+    "widened": {**PUSHDOWN, "kg_union_skip_open_bounds": False},
+    "files": {**PUSHDOWN, **FILES},
+}
+
+
+@pytest.fixture(params=KINDS)
 def opened(request: pytest.FixtureRequest, make_engine: EngineFactory) -> Engines:
     """Return a function that opens an engine whose hub is told of by two documents."""
-    pushdown, skip_open_bounds = request.param
 
     async def open_engine(model: Any = None) -> LightRAG:
-        engine = await make_engine(
-            model, enable_vector_metadata_filters=pushdown, kg_union_skip_open_bounds=skip_open_bounds
-        )
+        engine = await make_engine(model, **KINDS[request.param])
         await insert(engine, "early", EARLY, ("Hub", "Ada"), ("Hub", "Bea"))
         await insert(engine, "open", OPEN, ("Hub", "Ada"))
         return engine
@@ -335,7 +342,7 @@ TENANTS = st.sampled_from([None, "tenant:a"])
 class Workspace(RuleBasedStateMachine):
     """Whatever documents and people do: after each step every summary is the one computed from scratch."""
 
-    fields: ClassVar[Fields] = {"enable_vector_metadata_filters": True}
+    fields: ClassVar[Fields] = PUSHDOWN
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
 """Nothing of an excluded document is seen in any mode, and everything eligible still is (I1, I3, I4, I5, I7).
 
-Every document carries a marker word of its own in its text and so in the descriptions that the model gives of entities and
-relations; shared hubs tie all documents together.
+Every document carries a marker word of its own in its text and so in the descriptions that the model gives of entities
+and relations; shared hubs tie all documents together.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ async def check_mode(engine: LightRAG, model: FactModel, fields: dict[str, Any],
         assert marker_numbers(answer) <= eligible
     prompts = "".join(prompt + system for _, prompt, system in model.calls[asked:])
     assert marker_numbers(prompts) <= eligible
-    files = {path for path in re.findall(r"(\d+)\.md", json.dumps(data))}
+    files = set(re.findall(r"(\d+)\.md", json.dumps(data)))
     assert {int(path) for path in files} <= eligible
     if not eligible:
         assert data["status"] == "failure"
