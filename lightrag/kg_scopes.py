@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from lightrag.constants import GRAPH_FIELD_SEP, MAX_QUERY_FILTER_TAGS, SCOPE_ID_SEPARATOR
 from lightrag.exceptions import ScopeError
@@ -174,6 +175,7 @@ def make_scoped_entity_id(entity_name: str, tenant_tag: str | None) -> str:
     return f"{entity_name}{SCOPE_ID_SEPARATOR}{_check_tag(tenant_tag)}" if tenant_tag else entity_name
 
 
+@lru_cache(maxsize=16_384)
 def split_scoped_entity_id(graph_node_id: str) -> tuple[str, str | None]:
     """Return the canonical name and the scope tag of a graph id, ``None`` for the aggregate.
 

@@ -33,14 +33,14 @@ class Bar:
         self._progress = progress
         self._task: TaskID | None = progress.add_task(name, total=None, note="") if progress else None
         self._said_at = time.monotonic()
-        self._said = (-1, -1)
+        self._said: tuple[int, int | None] = (-1, -1)
 
-    def set(self, done: int, total: int, note: str = "") -> None:
+    def set(self, done: int, total: int | None, note: str = "") -> None:
         """Tell how far it is.
 
         Args:
             done: Count.
-            total: Count.
+            total: Count; ``None`` when it is not known.
             note: What is at hand.
         """
         if self._progress is not None and self._task is not None:
@@ -48,9 +48,9 @@ class Bar:
             self._progress.update(self._task, completed=done, total=total, note=short)
             return
         is_time = time.monotonic() - self._said_at >= _SECONDS_BETWEEN_LINES
-        if total and not self._output.as_json and self._said != (done, total) and (is_time or done == total):
+        if total != 0 and not self._output.as_json and self._said != (done, total) and (is_time or done == total):
             self._said_at, self._said = time.monotonic(), (done, total)
-            self._output.note(f"{self._name}: {done} of {total}")
+            self._output.note(f"{self._name}: {done}{'' if total is None else f' of {total}'}")
 
 
 class Progressing:

@@ -93,16 +93,22 @@ class RemoteCorpus(Corpus):
         await self._http.post("/documents/reprocess_failed")
 
         async def is_done() -> bool:
-            rows = [await self.document(doc_id) for doc_id in list(before)[:_MOST_ON_A_PAGE]]
-            changed = [
-                row for row in rows if row is not None and _is_changed(row, before) and row["status"] in FINISHED
-            ]
-            told(len(changed), len(before), "")
-            return len(changed) == len(rows)
+            rows = await self._rows(list(before))
+            finished = [row for row in rows if _is_changed(row, before) and row["status"] in FINISHED]
+            told(len(finished), len(before), "")
+            return len(finished) == len(rows)
 
         await self._until(is_done)
-        after = [await self.document(doc_id) for doc_id in before]
-        return [row for row in after if row is not None and _is_changed(row, before)]
+        return [row for row in await self._rows(list(before)) if _is_changed(row, before)]
+
+    async def _rows(self, doc_ids: Sequence[str]) -> list[Row]:
+        """Return the documents that exist."""
+        rows: list[Row] = []
+        for first in range(0, len(doc_ids), _MOST_ON_A_PAGE):
+            part = list(doc_ids[first : first + _MOST_ON_A_PAGE])
+            found = await self.documents({"search_filters": {"document_ids": part}}, Page(size=_MOST_ON_A_PAGE))
+            rows += found["documents"]
+        return rows
 
     async def _all_with_status(self, statuses: Sequence[str]) -> list[Row]:
         rows: list[Row] = []
@@ -163,7 +169,7 @@ class RemoteCorpus(Corpus):
         left = list(doc_ids)
 
         async def is_done() -> bool:
-            left[:] = [doc_id for doc_id in left if await self.document(doc_id) is not None]
+            left[:] = [row["id"] for row in await self._rows(left)]
             return not left
 
         await self._until(is_done)

@@ -78,6 +78,9 @@ async def _summarise(context: EngineContext, variants: Sequence[ObjectRecord]) -
 def _pack(context: EngineContext, parts: Sequence[str]) -> list[list[str]]:
     """Group neighbouring fragments so that each group fits one call; every group but the last has two or more."""
     limit = context.settings.summary_context_size
+    # A token is at least one byte, so most lists fit one call without counting.
+    if sum(len(part.encode()) for part in parts) <= limit:
+        return [list(parts)]
     groups: list[list[str]] = [[]]
     used = 0
     for part in parts:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from lightrag.constants import GRAPH_FIELD_SEP, UNKNOWN_ENTITY_TYPE
 from lightrag.context import EngineContext
@@ -16,6 +17,7 @@ from lightrag.ingest.documents import ProcessOptions
 from lightrag.ingest.replies import EntityMention, ExtractionReply, RelationMention, parse_extraction_reply
 from lightrag.ingest.work import Chunk, DocumentWork
 from lightrag.prompts.building import ExtractionPromptOptions, PromptPair, extraction_prompts, gleaning_prompt
+from lightrag.runtime.hashing import compute_mdhash_id
 from lightrag.runtime.subjects import subject_logger
 
 logger = subject_logger("lightrag.ingest")
@@ -138,7 +140,8 @@ async def _whole_reply(
     """
     cache, model = context.cache, context.models.extract
     earlier = [message["content"] for message in history]
-    key = cache.key("default", "extract", model.identity, options.use_json, prompts.system, prompts.user, *earlier)
+    system = _digest(prompts.system)
+    key = cache.key("default", "extract", model.identity, options.use_json, system, prompts.user, *earlier)
     if key not in chunk.cache_ids:
         chunk.cache_ids.append(key)
     caching = context.settings.enable_llm_cache_for_entity_extract
@@ -162,6 +165,12 @@ async def _whole_reply(
         problem = "was cut off" if reply.usable else "holds no usable record"
         logger.info("chunk %s: the model's reply %s", chunk.chunk_id, problem)
     raise ModelReplyError(f"the model's reply {problem} in {_ATTEMPTS} attempts; it begins {text[:120]!r}")
+
+
+@lru_cache(maxsize=16)
+def _digest(system_prompt: str) -> str:
+    """Return the hash of a system prompt, which is long and the same for all chunks."""
+    return compute_mdhash_id(system_prompt)
 
 
 def evidence_rows(work: DocumentWork, mentions: Sequence[Mentions]) -> list[Evidence]:

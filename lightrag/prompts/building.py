@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from lightrag.prompts import PROMPTS
 from lightrag.prompts.rendering import fill, render, render_examples, seal
+
+_DELIMITERS = ("DEFAULT_TUPLE_DELIMITER", "DEFAULT_COMPLETION_DELIMITER")
 
 
 class PromptPair(NamedTuple):
@@ -60,17 +63,24 @@ def extraction_prompts(text: str, options: ExtractionPromptOptions) -> PromptPai
     Raises:
         InputError: A template that the user replaced cannot be filled.
     """
+    # Templates are the user's to replace at any time, so the memory of the system prompt is keyed by all of them.
+    names = [options.template("entity_extraction", ending) for ending in ("system_prompt", "examples")]
+    given = (PROMPTS.get(name) for name in (*names, "default_entity_types_guidance", *_DELIMITERS))
+    templates = tuple(tuple(map(str, value)) if isinstance(value, list) else str(value) for value in given)
+    system = _extraction_system_prompt(options, templates)
+    user = render(options.template("entity_extraction", "user_prompt"), input_text=seal(text), **options.slots())
+    return PromptPair(system, user)
+
+
+@lru_cache(maxsize=16)
+def _extraction_system_prompt(options: ExtractionPromptOptions, _templates: tuple[str | tuple[str, ...], ...]) -> str:
     slots = options.slots()
-    examples = render_examples(options.template("entity_extraction", "examples"), **slots)
-    guidance = options.entity_types_guidance or PROMPTS["default_entity_types_guidance"]
-    system = render(
+    return render(
         options.template("entity_extraction", "system_prompt"),
-        examples=examples,
-        entity_types_guidance=guidance,
+        examples=render_examples(options.template("entity_extraction", "examples"), **slots),
+        entity_types_guidance=options.entity_types_guidance or PROMPTS["default_entity_types_guidance"],
         **slots,
     )
-    user = render(options.template("entity_extraction", "user_prompt"), input_text=seal(text), **slots)
-    return PromptPair(system, user)
 
 
 def gleaning_prompt(options: ExtractionPromptOptions) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from lightrag.exceptions import InputError
@@ -69,6 +70,26 @@ def between(prompt: str, marker: str) -> str | None:
     return prompt[start + len(opening) : end].removesuffix("\n")
 
 
+@lru_cache(maxsize=256)
+def _segments(template: str) -> tuple[tuple[str, bool], ...] | None:
+    """Return the parts of a template, each with whether it is literal; ``None`` when a slot is to be formatted.
+
+    Raises:
+        KeyError: A slot is no plain name.
+        ValueError: A brace stands alone.
+    """
+    segments: list[tuple[str, bool]] = []
+    for literal, field, spec, conversion in string.Formatter().parse(template):
+        segments.append((literal, True))
+        if spec or conversion:
+            return None
+        if field is not None:
+            if not field.isidentifier():
+                raise KeyError(field)
+            segments.append((field, False))
+    return tuple(segments)
+
+
 def fill(template: str, slots: Mapping[str, Any], *, name: str) -> str:
     """Fill the slots of a template; slots that it does not use are passed over.
 
@@ -81,7 +102,10 @@ def fill(template: str, slots: Mapping[str, Any], *, name: str) -> str:
         InputError: The template has a slot that is not offered, or a single brace.
     """
     try:
-        return _FORMATTER.vformat(template, (), slots)
+        segments = _segments(template)
+        if segments is None:
+            return _FORMATTER.vformat(template, (), slots)
+        return "".join([part if is_literal else str(slots[part]) for part, is_literal in segments])
     except KeyError as error:
         raise InputError(
             f"prompt template {name!r} has the slot {error.args[0]!r}; allowed are {sorted(slots)}"

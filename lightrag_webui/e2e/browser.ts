@@ -28,5 +28,6 @@ export async function openPage(browser: Browser, root: string, options: BrowserC
   if (storage) await page.addInitScript((items) => {
     for (const [name, value] of Object.entries(items)) if (localStorage.getItem(name) === null) localStorage.setItem(name, value)
   }, storage)
+  page.setDefaultTimeout(12_000)
   return { page, faults }
 }

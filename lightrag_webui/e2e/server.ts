@@ -36,22 +36,22 @@ export async function startServer(environment: Record<string, string> = {}): Pro
   const folder = mkdtempSync(join(tmpdir(), 'webui-e2e-'))
   const port = await freePort()
   let log = ''
-  const process_: ChildProcess = spawn(python, [join(here, 'serve.py'), folder, String(port)], {
+  const child: ChildProcess = spawn(python, [join(here, 'serve.py'), folder, String(port)], {
     cwd: repository,
     env: { ...process.env, PYTHONPATH: repository, LIGHTRAG_SCOPE_TAG_PREFIXES: 'known-in-chapter:', LIGHTRAG_KG_SCOPE_MATERIALIZATION: 'true', ...environment },
   })
-  for (const stream of [process_.stdout, process_.stderr]) stream?.on('data', (part: Buffer) => (log += part.toString()))
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (part: Buffer) => (log += part.toString()))
   const root = `http://127.0.0.1:${port}`
   const stop = async () => {
-    const gone = new Promise((done) => process_.once('exit', done))
-    if (process_.exitCode === null) {
-      process_.kill('SIGTERM')
+    const gone = new Promise((done) => child.once('exit', done))
+    if (child.exitCode === null) {
+      child.kill('SIGTERM')
       await gone
     }
     rmSync(folder, { recursive: true, force: true })
   }
   for (let attempt = 0; attempt < 200; attempt += 1) {
-    if (process_.exitCode !== null) throw new Error(`the server ended:\n${log}`)
+    if (child.exitCode !== null) throw new Error(`the server ended:\n${log}`)
     const healthy = await fetch(`${root}/health`).then((response) => response.ok, () => false)
     if (healthy) return { root, page: (path) => `${root}/webui/#${path}`, stop }
     await pause(150)

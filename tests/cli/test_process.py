@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -175,23 +176,52 @@ def test_colour_and_bars_on_a_terminal(tmp_path: Path) -> None:
     assert "\x1b[1m" in shown
 
 
-def on_a_terminal(folder: Path, *arguments: str) -> tuple[int, str]:
+@pytest.mark.parametrize(
+    ("typed", "code", "told"),
+    [(b"n\n", 1, "nothing was deleted"), (b"\x03", 130, "interrupted"), (b"y\n", 0, "is deleted")],
+)
+def test_deleting_is_asked_for_on_a_terminal(typed: bytes, code: int, told: str, tmp_path: Path) -> None:
+    write_files(tmp_path)
+    assert command("ingest", "note.txt", folder=tmp_path).returncode == 0
+    found, shown = on_a_terminal(tmp_path, "documents", "delete", "note.txt", typed=typed)
+    assert (found, told in shown) == (code, True), shown
+    assert "Delete note.txt?" in shown
+    left = json.loads(command("documents", "list", "--json", folder=tmp_path).stdout)["pagination"]["total_count"]
+    assert left == (0 if code == 0 else 1)
+
+
+def on_a_terminal(folder: Path, *arguments: str, typed: bytes = b"") -> tuple[int, str]:
     """Run the command with a terminal, and return exit code and what was shown."""
-    child, descriptor = pty.fork()
-    if child == 0:
-        os.chdir(folder)
-        environment = {**clean_environment(), "TERM": "xterm-256color", "COLUMNS": "80"}
-        os.execve(sys.executable, [sys.executable, "-m", "lightrag.cli", *arguments], environment)
+    ours, theirs = pty.openpty()
+    running = subprocess.Popen(
+        [sys.executable, "-m", "lightrag.cli", *arguments],
+        cwd=folder,
+        env={**clean_environment(), "TERM": "xterm-256color", "COLUMNS": "80"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        preexec_fn=take_terminal,
+    )
+    os.close(theirs)
     shown = b""
-    try:
-        while part := os.read(descriptor, 65536):
+    # The terminal is gone with the process.
+    with suppress(OSError):
+        while part := os.read(ours, 65536):
             shown += part
-    except OSError:
-        # The terminal is gone with the process.
-        pass
-    os.close(descriptor)
-    _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status), shown.decode()
+            if typed and b"[y/N]" in shown:
+                os.write(ours, typed)
+                typed = b""
+    os.close(ours)
+    return running.wait(60), shown.decode()
+
+
+def take_terminal() -> None:
+    """Make standard input the terminal whose keys, Ctrl-C among them, concern this process."""
+    import fcntl
+    import termios
+
+    os.setsid()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def test_a_reader_that_has_seen_enough(store: Path) -> None:

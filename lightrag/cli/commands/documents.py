@@ -201,7 +201,7 @@ def delete(
     """Delete documents and everything that came from them alone."""
     output = Output(corpus.as_json, corpus.verbose)
     if not yes:
-        _confirm(documents)
+        _confirm(output, documents)
     failures: dict[str, str] = {}
 
     async def work(opened: Corpus) -> None:
@@ -221,12 +221,13 @@ def delete(
         raise typer.Exit(FAILED)
 
 
-def _confirm(documents: Sequence[str]) -> None:
+def _confirm(output: Output, documents: Sequence[str]) -> None:
     # Asked before anything runs, while Ctrl-C still ends the question itself.
     if not sys.stdin.isatty():
         raise InputError("deleting cannot be undone; say --yes where nobody can be asked")
     if not typer.confirm(f"Delete {one_line(', '.join(documents))}?", err=True):
-        raise InputError("nothing was deleted")
+        output.note("nothing was deleted")
+        raise typer.Exit(FAILED)
 
 
 @app.command("retry", epilog=examples("lightrag documents retry"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lightrag.cli.errors import FAILED
 from lightrag.cli.grouping import examples, grouped
 from lightrag.cli.options import CorpusOptions, FolderOptions
 from lightrag.cli.output import Output
@@ -53,7 +54,7 @@ def rebuild(
     """
     output = Output(folder.as_json, folder.verbose)
     if not yes:
-        _confirm_removal()
+        _confirm_removal(output)
 
     async def work(engine: LightRAG) -> None:
         with progressing(output) as shown:
@@ -75,11 +76,12 @@ def rebuild(
     work_in_folder(folder, output, work)
 
 
-def _confirm_removal() -> None:
+def _confirm_removal(output: Output) -> None:
     """Ask, where the settings say that there shall be no scopes, whether all of them shall go.
 
     Raises:
-        InputError: They shall not, or nobody can be asked.
+        InputError: Nobody can be asked.
+        Exit: They shall not.
     """
     from lightrag.settings import load_settings
 
@@ -92,7 +94,8 @@ def _confirm_removal() -> None:
             "all of them away; say --yes for that"
         )
     if not typer.confirm("Scopes are switched off in the settings. Take all of them away?", err=True):
-        raise InputError("nothing was changed")
+        output.note("nothing was changed")
+        raise typer.Exit(FAILED)
 
 
 def register(root: typer.Typer) -> None:

@@ -156,7 +156,7 @@ async def _migrate(output: Output, source: Settings, target: Settings) -> Migrat
             bar = bars.get(progress.step)
             if bar is None:
                 bar = bars[progress.step] = shown.bar(progress.step)
-            bar.set(progress.done, progress.total or progress.done)
+            bar.set(progress.done, progress.total)
 
         return await migrate_workspace(source, target, progress=told)
 

@@ -81,6 +81,8 @@ def read_columns(
         last = connection.execute(f"SELECT max({source.number}) FROM {source.table}").fetchone()[0] or 0
         windows = [(start, start + _ROWS) for start in range(0, last, _ROWS)]
     parts = [_read(connection, source, (numbers, texts), window) for window in windows]
+    if len(parts) == 1:
+        return parts[0]
     none = np.empty(0, dtype=np.int64)
     return Columns(
         [np.concatenate([none, *(part.numbers[place] for part in parts)]) for place in range(len(numbers))],

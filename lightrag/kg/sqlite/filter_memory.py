@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lightrag.contracts.doc_status import DocStatus
 from lightrag.contracts.evidence import ObjectKind
 from lightrag.kg.document_columns import Dates, Part, Sources
 from lightrag.kg.document_index import DocumentIndex
@@ -85,26 +86,30 @@ class FilterMemory:
         """
         table, metadata_filter = wanted.table, wanted.metadata_filter
         if metadata_filter is not None:
-            documents = self._load_documents(connection, metadata_filter)
+            documents, by_row = self._load_documents(connection, metadata_filter)
             if wanted.needs_evidence and self.evidence is None:
                 self.evidence = _read_evidence(connection, documents)
             if table is not None and table.name not in self.labels:
-                self.labels[table.name] = _read_labels(connection, table, documents)
+                self.labels[table.name] = _read_labels(connection, table, documents, by_row)
         if table is not None and wanted.partition is not None and table.name not in self.partitions:
             partitions = RowPartitions()
             partitions.read(connection, table.name)
             self.partitions[table.name] = partitions
 
-    def _load_documents(self, connection: sqlite3.Connection, metadata_filter: VectorQueryFilter) -> DocumentIndex:
+    def _load_documents(
+        self, connection: sqlite3.Connection, metadata_filter: VectorQueryFilter
+    ) -> tuple[DocumentIndex, NDArray[np.int32] | None]:
+        """Return the documents, and their ordinals by row of the status table if these were read on the way."""
         documents = self.documents
         if documents is None:
             documents = DocumentIndex(self.lock)
             documents.load([], np.empty(0, dtype=np.bool_))
-            _read_documents(connection, documents, documents.missing_parts(metadata_filter), first=True)
+            by_row = _read_documents(connection, documents, documents.missing_parts(metadata_filter), first=True)
             self.documents = documents
-        elif missing := documents.missing_parts(metadata_filter):
-            _read_documents(connection, documents, missing, first=False)
-        return documents
+            return documents, by_row
+        if missing := documents.missing_parts(metadata_filter):
+            return documents, _read_documents(connection, documents, missing, first=False)
+        return documents, None
 
     # --- asking ------------------------------------------------------------------------------------------------------
 
@@ -155,8 +160,12 @@ class FilterMemory:
 
 def _read_documents(
     connection: sqlite3.Connection, documents: DocumentIndex, parts: frozenset[Part], *, first: bool
-) -> None:
-    """Read parts of the facts of all documents, and at first which documents there are; from indexes, if they can."""
+) -> NDArray[np.int32]:
+    """Read parts of the facts of all documents, and at first which documents there are; from indexes, if they can.
+
+    Returns:
+        Ordinals by row of the status table.
+    """
     texts = ["t.key"]
     numbers = ["t.id"]
     source = Source(STATUS_TABLE, index=f"sqlite_autoindex_{STATUS_TABLE}_1")
@@ -169,24 +178,33 @@ def _read_documents(
     places = np.zeros(int(row_ids.max(initial=0)) + 1, dtype=np.int32)
     places[row_ids] = np.arange(len(row_ids), dtype=np.int32)
     if first:
-        processed = np.zeros(len(doc_ids), dtype=np.bool_)
-        state = Source(STATUS_TABLE, index=f"{STATUS_TABLE}_status", condition="t.status = 'processed'")
-        processed[places[read_columns(connection, state, numbers=["t.id"]).numbers[0]]] = True
-        documents.load(doc_ids, processed)
+        documents.load(doc_ids, _read_processed(connection, places, len(doc_ids)))
     documents.fill(
         doc_ids,
         dates=_read_dates(connection, places) if Part.DATES in parts else None,
         tags=_read_tags(connection, places) if Part.TAGS in parts else None,
         sources=Sources(read.texts[1], read.texts[2], read.numbers[1]) if Part.SOURCES in parts else None,
     )
+    return places if first or not doc_ids else documents.ordinals(doc_ids)[places]
+
+
+def _read_processed(connection: sqlite3.Connection, places: NDArray[np.int32], count: int) -> NDArray[np.bool_]:
+    """Return which documents are processed. Most are, so the others are looked for."""
+    states = ("", *(state.value for state in DocStatus if state is not DocStatus.PROCESSED))
+    statement = f"SELECT id FROM {STATUS_TABLE} WHERE status IN ({', '.join('?' * len(states))})"
+    others = [row_id for (row_id,) in connection.execute(statement, states).fetchall()]
+    processed = np.ones(count, dtype=np.bool_)
+    processed[places[others]] = False
+    return processed
 
 
 def _read_dates(connection: sqlite3.Connection, places: NDArray[np.int32]) -> Dates:
     """Return the bounds of the documents that have any."""
     source = Source(STATUS_TABLE, index=f"{STATUS_TABLE}_dated", condition="t.filter_dated = 1")
-    columns = ["t.id", "t.filter_start_ms", "t.filter_start_us", "t.filter_end_ms", "t.filter_end_us"]
-    row_ids, *bounds = read_columns(connection, source, numbers=columns).numbers
-    return Dates(places[row_ids], *bounds)
+    # Both rests are below a thousand, and one number is read sooner than two.
+    columns = ["t.id", "t.filter_start_ms", "t.filter_end_ms", "t.filter_start_us * 1000 + t.filter_end_us"]
+    row_ids, starts, ends, rests = read_columns(connection, source, numbers=columns).numbers
+    return Dates(places[row_ids], starts, rests // 1000, ends, rests % 1000)
 
 
 def _read_tags(connection: sqlite3.Connection, places: NDArray[np.int32]) -> dict[str, NDArray[np.int32]]:
@@ -196,12 +214,16 @@ def _read_tags(connection: sqlite3.Connection, places: NDArray[np.int32]) -> dic
     return {tag: places[np.fromstring(joined, dtype=np.int64, sep=",")] for tag, joined in rows}
 
 
-def _read_labels(connection: sqlite3.Connection, table: VectorTable, documents: DocumentIndex) -> RowLabels:
+def _read_labels(
+    connection: sqlite3.Connection, table: VectorTable, documents: DocumentIndex, by_row: NDArray[np.int32] | None
+) -> RowLabels:
     labels = RowLabels(table.kind)
-    if table.kind is None:
-        labels.read_documents(connection, table.name, documents.ordinals)
-    else:
+    if table.kind is not None:
         labels.read_objects(connection, table.name, table.kind)
+        return labels
+    if by_row is None:
+        by_row = _read_documents(connection, documents, frozenset(), first=False)
+    labels.read_documents(connection, table.name, by_row, documents.ordinals)
     return labels
 
 

@@ -16,6 +16,7 @@ from lightrag.kg.growing import GrowingArray
 from lightrag.kg.masks import Mask
 from lightrag.kg.sqlite.bulk import Source, read_columns
 from lightrag.kg.sqlite.schema import documents_index
+from lightrag.kg.sqlite.selection import STATUS_TABLE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,15 +53,39 @@ class RowLabels:
         self._waiting: dict[str, set[int]] = {}
 
     def read_documents(
-        self, connection: sqlite3.Connection, table: str, ordinals: Callable[[Sequence[str]], NDArray[np.int32]]
+        self,
+        connection: sqlite3.Connection,
+        table: str,
+        by_row: NDArray[np.int32],
+        ordinals: Callable[[Sequence[str]], NDArray[np.int32]],
     ) -> None:
-        """Read the documents of all rows; ``ordinals`` numbers them."""
-        source = Source(table, index=documents_index(table), condition="t.full_doc_id <> ''")
-        read = read_columns(connection, source, numbers=["t.id"], texts=["t.full_doc_id"])
-        last = connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0]
+        """Read the documents of all rows, from indexes alone.
+
+        Args:
+            connection: Reads one snapshot.
+            table: A table of chunks.
+            by_row: Ordinal of a document by its row in the status table.
+            ordinals: Numbers documents without a status row.
+        """
+        last, named = connection.execute(
+            f"SELECT (SELECT coalesce(max(id), 0) FROM {table}), "
+            f"(SELECT count(*) FROM {table} INDEXED BY {documents_index(table)} WHERE full_doc_id <> '')"
+        ).fetchone()
         # A row that names no document is of the document without a name.
         self._labels.extend(np.repeat(ordinals([""]), last + 1))
-        self._labels.put(read.numbers[0], ordinals(read.texts[0]))
+        index = f"{table} AS v INDEXED BY {documents_index(table)}"
+        found = connection.execute(
+            f"SELECT group_concat(s.id), group_concat(v.id) FROM {STATUS_TABLE} AS s CROSS JOIN {index} "
+            "ON v.full_doc_id = s.key AND v.full_doc_id <> ''"
+        ).fetchone()
+        documents, row_ids = (np.fromstring(text or "", dtype=np.int64, sep=",") for text in found)
+        self._labels.put(row_ids, by_row[documents])
+        if len(row_ids) < named:
+            rows = connection.execute(
+                f"SELECT v.id, v.full_doc_id FROM {index} WHERE v.full_doc_id <> '' "
+                f"AND NOT EXISTS (SELECT 1 FROM {STATUS_TABLE} AS s WHERE s.key = v.full_doc_id)"
+            ).fetchall()
+            self.put_documents([row_id for row_id, _ in rows], ordinals([doc_id for _, doc_id in rows]))
 
     def read_objects(self, connection: sqlite3.Connection, table: str, kind: ObjectKind) -> None:
         """Read the objects of all rows."""

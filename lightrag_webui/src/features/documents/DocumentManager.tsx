@@ -18,7 +18,7 @@ import { EditMetadataDialog } from './edit-metadata-dialog'
 import { Pager } from './pager'
 import { PipelineLog, PipelineStrip } from './pipeline-strip'
 import { UploadDocumentsDialog } from './UploadDocumentsDialog'
-import { SEARCHED_MAX, useAllDocuments, useDocument, useDocuments, usePipeline } from './use-documents'
+import { SEARCHED_MAX, useAllDocuments, useDocument, useDocuments, useFreshCounts, usePipeline } from './use-documents'
 import { useListState } from './use-list-state'
 
 const NO_DOCUMENTS: DocStatusResponse[] = []
@@ -28,7 +28,8 @@ export default function DocumentManager() {
   const { t } = useTranslation()
   const list = useListState()
   const pipeline = usePipeline()
-  const documents = useDocuments(list.request, Boolean(pipeline.data?.busy))
+  const documents = useDocuments(list.request)
+  useFreshCounts(documents.data?.status_counts['processed'])
   const everything = useAllDocuments({ ...list.request, page: 1, page_size: 200 }, list.wanted !== '')
   const [dialog, setDialog] = useState<'upload' | 'filter' | 'log' | 'clear' | null>(null)
   const [editing, setEditing] = useState<DocStatusResponse | null>(null)

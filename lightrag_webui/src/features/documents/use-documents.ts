@@ -1,4 +1,5 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { toast } from 'sonner'
 import { cancelPipeline, clearDocuments, deleteDocuments, getDocumentsPaginated, getPipelineStatus, reprocessFailed, scanForNewDocuments, type PaginatedRequest } from '@/api/lightrag'
@@ -14,12 +15,17 @@ export function usePipeline() {
   })
 }
 
-export function useDocuments(request: PaginatedRequest, busy: boolean) {
+const UNFINISHED = ['pending', 'parsing', 'analyzing', 'processing']
+
+export function useDocuments(request: PaginatedRequest) {
   return useQuery({
     queryKey: [...DOCUMENTS_KEY, request],
     queryFn: ({ signal }) => getDocumentsPaginated(request, signal),
     placeholderData: keepPreviousData,
-    refetchInterval: busy ? 2000 : 15_000,
+    refetchInterval: (query) => {
+      const counts = query.state.data?.status_counts ?? {}
+      return UNFINISHED.some((state) => counts[state]) ? 1500 : 12_000
+    },
   })
 }
 
@@ -55,6 +61,15 @@ export function useDocument(id: string) {
     queryFn: async ({ signal }) => (await getDocumentsPaginated({ search_filters: { document_ids: [id] }, page_size: 10 }, signal)).documents[0] ?? null,
     enabled: Boolean(id),
   })
+}
+
+/** When the last document has been read, tags, types and counts are others than before. */
+export function useFreshCounts(finished: number | undefined) {
+  const client = useQueryClient()
+  useEffect(() => {
+    if (finished === undefined) return
+    for (const key of ['facets', 'preview', 'scopes', 'graph']) void client.invalidateQueries({ queryKey: [key] })
+  }, [client, finished])
 }
 
 /** Makes everything that counts documents ask again. */
