@@ -85,7 +85,7 @@ def _segments(template: str) -> tuple[tuple[str, bool], ...] | None:
             return None
         if field is not None:
             if not field.isidentifier():
-                raise KeyError(field)
+                raise KeyError(field or "0")
             segments.append((field, False))
     return tuple(segments)
 

@@ -70,20 +70,18 @@ class CallObserver:
             What the call returns; an async iterator comes wrapped, and is noted when it ends.
         """
         record = _Record(self, sent)
-        outcome, reply = FAILED, None
         try:
             with reported_to(record.usage):
                 reply = await call
-            outcome = DONE
-        except asyncio.CancelledError:
-            outcome = CANCELLED
+        except BaseException as error:
+            record.end(CANCELLED if isinstance(error, asyncio.CancelledError) else FAILED, "")
             raise
-        finally:
-            if not hasattr(reply, "__aiter__"):
-                record.end(outcome, [reply] if isinstance(reply, str) else [])
-        return WatchedStream(reply, record) if hasattr(reply, "__aiter__") else reply
+        if hasattr(reply, "__aiter__"):
+            return WatchedStream(reply, record)
+        record.end(DONE, reply if isinstance(reply, str) else "")
+        return reply
 
-    def ended(self, record: _Record, outcome: str, received: Sequence[str]) -> None:
+    def ended(self, record: _Record, outcome: str, received: str) -> None:
         """Add a call that ended to the figures, and tell who listens."""
         usage, seconds = record.usage, time.perf_counter() - record.started
         # What failed without a word from the provider has most probably not been charged.
@@ -93,8 +91,7 @@ class CallObserver:
             prompt = 0 if silent else self._prompts.tokens(record.sent)
         completion = usage.completion_tokens
         if completion is None:
-            # Pieces of a stream end inside words, so they are counted as one text.
-            completion = self._replies.tokens(["".join(received)])
+            completion = self._replies.tokens((received,))
         estimated = usage.prompt_tokens is None and not silent
         meter = self.meter
         meter.add(
@@ -135,7 +132,7 @@ class _Record:
         self._observer = observer
         self._ended = False
 
-    def end(self, outcome: str, received: Sequence[str]) -> None:
+    def end(self, outcome: str, received: str) -> None:
         if not self._ended:
             self._ended = True
             self._observer.ended(self, outcome, received)
@@ -166,7 +163,11 @@ class WatchedStream(AsyncIterator[str]):
             raise
         finally:
             if outcome:
-                self._record.end(outcome, self._received)
+                self._end(outcome)
+
+    def _end(self, outcome: str) -> None:
+        # Pieces end inside words, so they are counted as one text.
+        self._record.end(outcome, "".join(self._received))
 
     async def aclose(self) -> None:
         """Stop the reply."""
@@ -175,7 +176,7 @@ class WatchedStream(AsyncIterator[str]):
             if close is not None:
                 await close()
         finally:
-            self._record.end(CANCELLED, self._received)
+            self._end(CANCELLED)
 
 
 def watched(

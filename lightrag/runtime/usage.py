@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Self
@@ -11,9 +10,9 @@ from typing import Any, Self
 from lightrag.contracts.models import Tokenizer
 from lightrag.runtime.tokens import count_tokens
 
-# Counting every prompt would take a fifteenth of the time that ingestion takes beside the model, so one call of this
-# many is counted and the others are scaled from their length.
-_COUNTED_EVERY = 16
+# Counting every prompt would take a fifteenth of the time that ingestion takes beside the model. The first, second,
+# fourth, eighth call and so on are counted, later one of this many, and the others are scaled from their length.
+_COUNTED_EVERY = 256
 _MILLION = 1_000_000
 
 
@@ -61,14 +60,22 @@ def report_usage(
         usage.add(prompt_tokens, completion_tokens, cost)
 
 
-@contextmanager
-def reported_to(usage: CallUsage) -> Iterator[None]:
-    """Let :func:`report_usage` inside the block write to ``usage``."""
-    token = _current.set(usage)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+class reported_to:
+    """Lets :func:`report_usage` inside the block write to some usage.
+
+    Not made by ``contextmanager``, which costs more than everything else that is noted about a call.
+    """
+
+    __slots__ = ("_token", "_usage")
+
+    def __init__(self, usage: CallUsage) -> None:
+        self._usage = usage
+
+    def __enter__(self) -> None:
+        self._token = _current.set(self._usage)
+
+    def __exit__(self, *_error: object) -> None:
+        _current.reset(self._token)
 
 
 class TokenTracker:
@@ -138,6 +145,7 @@ class TokenEstimate:
     def __init__(self, tokenizer: Tokenizer | None) -> None:
         self._tokenizer = tokenizer
         self._calls = 0
+        self._next = 1
         self._characters = 0
         self._tokens = 0
 
@@ -147,7 +155,8 @@ class TokenEstimate:
         if not characters:
             return 0
         self._calls += 1
-        if self._calls % _COUNTED_EVERY == 1:
+        if self._calls == self._next:
+            self._next += min(self._next, _COUNTED_EVERY)
             tokens = sum(count_tokens(self._tokenizer, text) for text in texts)
             self._characters += characters
             self._tokens += tokens
