@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core'
-import { afterEach, beforeAll, afterAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, it } from 'vitest'
 import { launch, openPage } from './browser'
 import { startServer, type Server } from './server'
 

@@ -39,6 +39,13 @@ async function seriousFaults(page: Page): Promise<string[]> {
 
 const settle = (page: Page) => page.waitForLoadState('networkidle').then(() => page.waitForTimeout(300))
 
+it('finds a fault where there is one', async () => {
+  const { page } = await openPage(browser, server.root)
+  await page.setContent('<html lang="en"><title>x</title><main><button></button></main></html>')
+  expect((await seriousFaults(page)).join()).toContain('button-name')
+  await page.context().close()
+})
+
 describe.each([
   ['light', {}],
   ['dark', { 'lightrag.theme': 'dark' }],

@@ -162,14 +162,15 @@ class JsonEvidenceStorage(FileStore[EvidenceTable], BaseEvidenceStorage):
     ) -> dict[str, list[Evidence]]:
         """Return the rows of objects in order of arrival; objects without rows are left out."""
         documents = None if document_ids is None else set(document_ids)
+        found = self._of_objects(kind, object_ids)
+        if documents is None:
+            return found
+        own = {key: [row for row in rows if row.document_id in documents] for key, rows in found.items()}
+        return {key: rows for key, rows in own.items() if rows}
+
+    def _of_objects(self, kind: ObjectKind, object_ids: Sequence[str]) -> dict[str, list[Evidence]]:
         with self.folder.lock:
-            table = self.table
-            found = {
-                object_id: [
-                    row for row in table.of_object(kind, object_id) if documents is None or row.document_id in documents
-                ]
-                for object_id in object_ids
-            }
+            found = {object_id: list(self.table.of_object(kind, object_id)) for object_id in object_ids}
         return {object_id: rows for object_id, rows in found.items() if rows}
 
     async def sources_of_objects(
@@ -206,7 +207,7 @@ class JsonEvidenceStorage(FileStore[EvidenceTable], BaseEvidenceStorage):
         if not self.filters_by_documents:
             return await super().eligible_of_objects(kind, object_ids, metadata_filter, newest=newest)
         with self.folder.lock:
-            found = await self.of_objects(kind, object_ids)
+            found = self._of_objects(kind, object_ids)
             documents = (row.document_id for rows in found.values() for row in rows)
             accepted = Eligibility.of(self.folder).mask(metadata_filter, documents)
         own = {key: [row for row in rows if accepted[row.document_id]] for key, rows in found.items()}

@@ -96,7 +96,9 @@ def sweep(connection: sqlite3.Connection) -> None:
     pairs += [f"SELECT object FROM {table} WHERE kind = 1" for table in evidence]
     if pairs:
         connection.execute(f"DELETE FROM pairs WHERE id NOT IN ({' UNION '.join(pairs)})")
+    documents = [table for table in tables if table.startswith(("status_", "vectors_"))]
     texts = ["SELECT low FROM pairs", "SELECT high FROM pairs", *(f"SELECT id FROM {table}" for table in nodes)]
+    texts += [f"SELECT document FROM {table}" for table in documents]
     texts += [f"SELECT object FROM {table} WHERE kind = 0" for table in evidence]
     texts += [
         f"SELECT {column} FROM {table}"

@@ -12,6 +12,7 @@ from lightrag.contracts.doc_status import BaseDocStatusStorage, DocProcessingSta
 from lightrag.contracts.kv import Record
 from lightrag.exceptions import InputError
 from lightrag.kg.sqlite import schema
+from lightrag.kg.sqlite.dictionary import intern_texts
 from lightrag.kg.sqlite.filter_columns import COLUMN_NAMES, split
 from lightrag.kg.sqlite.filter_writes import documents_deleted, documents_written
 from lightrag.kg.sqlite.filters import Condition, SQLiteCompiler
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 _TEXT_COLUMNS = ("status", "created_at", "updated_at", "file_path", "track_id", "content_hash")
 _READ = f"{', '.join(_TEXT_COLUMNS)}, fields"
-_COLUMNS = ("key", *_TEXT_COLUMNS, "refused", *COLUMN_NAMES, "fields")
+_COLUMNS = ("key", *_TEXT_COLUMNS, "refused", *COLUMN_NAMES, "fields", "document")
 
 _SORT_COLUMNS = {"created_at": "created_at", "updated_at": "updated_at", "id": "key", "file_path": "file_path"}
 _DIRECTIONS = ("asc", "desc")
@@ -92,10 +93,9 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
             return
         check_ids(data)
         rows = [_Stored.of(key, record) for key, record in data.items()]
-        statement = self._upsert_statement()
 
         def write(connection: sqlite3.Connection) -> AfterCommit | None:
-            connection.executemany(statement, [row.values for row in rows])
+            self._store(connection, rows)
             return documents_written(self._memory, [row.seen for row in rows])
 
         await self.database.write(write)
@@ -109,12 +109,11 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
         for key, fields in changes.items():
             encode_json(fields, key)
         select = f"SELECT {_READ} FROM {self._table} WHERE key = ?"
-        statement = self._upsert_statement()
 
         def write(connection: sqlite3.Connection) -> AfterCommit | None:
             found = [(key, connection.execute(select, (key,)).fetchone()) for key in changes]
             rows = [_Stored.of(key, {**_record(row), **changes[key]}) for key, row in found if row is not None]
-            connection.executemany(statement, [row.values for row in rows])
+            self._store(connection, rows)
             return documents_written(self._memory, [row.seen for row in rows])
 
         await self.database.write(write)
@@ -294,12 +293,14 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
     async def _rows(self, statement: str, values: tuple[Any, ...], *, rows: int = 1) -> list[tuple[Any, ...]]:
         return await self.database.read(lambda c: c.execute(statement, values).fetchall(), rows=rows)
 
-    def _upsert_statement(self) -> str:
-        changed = _COLUMNS[1:]
-        return (
+    def _store(self, connection: sqlite3.Connection, rows: Sequence[_Stored]) -> None:
+        numbers = intern_texts(connection, (row.seen[0] for row in rows))
+        changed = _COLUMNS[1:-1]
+        connection.executemany(
             f"INSERT INTO {self._table} ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))}) "
             f"ON CONFLICT (key) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in changed)} "
-            f"WHERE ({', '.join(changed)}) IS NOT ({', '.join(f'excluded.{name}' for name in changed)})"
+            f"WHERE ({', '.join(changed)}) IS NOT ({', '.join(f'excluded.{name}' for name in changed)})",
+            [(*row.values, numbers[row.seen[0]]) for row in rows],
         )
 
 
@@ -308,7 +309,7 @@ def _states(statuses: Sequence[DocStatus]) -> str:
 
 
 class _Stored(NamedTuple):
-    """A row as it is stored: the values of all columns, and what filters see of the document."""
+    """A row as it is stored: the values of all columns but the number of the document, and what filters see of it."""
 
     values: tuple[Any, ...]
     seen: tuple[str, DocumentFacts, bool]

@@ -24,7 +24,7 @@ from lightrag.kg.sqlite.dictionary import texts_of
 from lightrag.kg.sqlite.evidence_rows import KIND_CODES
 from lightrag.kg.sqlite.matrix import MatrixState
 from lightrag.kg.sqlite.row_labels import RowLabels, RowPartitions
-from lightrag.kg.sqlite.schema import tags_table
+from lightrag.kg.sqlite.schema import documents_index, tags_table
 from lightrag.kg.sqlite.selection import EVIDENCE_TABLE, STATUS_TABLE, Selection, VectorTable
 from lightrag.query_filters import DocumentFacts, VectorQueryFilter
 
@@ -86,30 +86,27 @@ class FilterMemory:
         """
         table, metadata_filter = wanted.table, wanted.metadata_filter
         if metadata_filter is not None:
-            documents, by_row = self._load_documents(connection, metadata_filter)
+            documents = self._load_documents(connection, metadata_filter)
+            numbers = _Numbers(connection, documents)
             if wanted.needs_evidence and self.evidence is None:
-                self.evidence = _read_evidence(connection, documents)
+                self.evidence = _read_evidence(connection, numbers)
             if table is not None and table.name not in self.labels:
-                self.labels[table.name] = _read_labels(connection, table, documents, by_row)
+                self.labels[table.name] = _read_labels(connection, table, numbers)
         if table is not None and wanted.partition is not None and table.name not in self.partitions:
             partitions = RowPartitions()
             partitions.read(connection, table.name)
             self.partitions[table.name] = partitions
 
-    def _load_documents(
-        self, connection: sqlite3.Connection, metadata_filter: VectorQueryFilter
-    ) -> tuple[DocumentIndex, NDArray[np.int32] | None]:
-        """Return the documents, and their ordinals by row of the status table if these were read on the way."""
+    def _load_documents(self, connection: sqlite3.Connection, metadata_filter: VectorQueryFilter) -> DocumentIndex:
         documents = self.documents
         if documents is None:
             documents = DocumentIndex(self.lock)
             documents.load([], np.empty(0, dtype=np.bool_))
-            by_row = _read_documents(connection, documents, documents.missing_parts(metadata_filter), first=True)
+            _read_documents(connection, documents, documents.missing_parts(metadata_filter), first=True)
             self.documents = documents
-            return documents, by_row
-        if missing := documents.missing_parts(metadata_filter):
-            return documents, _read_documents(connection, documents, missing, first=False)
-        return documents, None
+        elif missing := documents.missing_parts(metadata_filter):
+            _read_documents(connection, documents, missing, first=False)
+        return documents
 
     # --- asking ------------------------------------------------------------------------------------------------------
 
@@ -160,12 +157,8 @@ class FilterMemory:
 
 def _read_documents(
     connection: sqlite3.Connection, documents: DocumentIndex, parts: frozenset[Part], *, first: bool
-) -> NDArray[np.int32]:
-    """Read parts of the facts of all documents, and at first which documents there are; from indexes, if they can.
-
-    Returns:
-        Ordinals by row of the status table.
-    """
+) -> None:
+    """Read parts of the facts of all documents, and at first which documents there are; from indexes, if they can."""
     texts = ["t.key"]
     numbers = ["t.id"]
     source = Source(STATUS_TABLE, index=f"sqlite_autoindex_{STATUS_TABLE}_1")
@@ -185,7 +178,6 @@ def _read_documents(
         tags=_read_tags(connection, places) if Part.TAGS in parts else None,
         sources=Sources(read.texts[1], read.texts[2], read.numbers[1]) if Part.SOURCES in parts else None,
     )
-    return places if first or not doc_ids else documents.ordinals(doc_ids)[places]
 
 
 def _read_processed(connection: sqlite3.Connection, places: NDArray[np.int32], count: int) -> NDArray[np.bool_]:
@@ -214,30 +206,60 @@ def _read_tags(connection: sqlite3.Connection, places: NDArray[np.int32]) -> dic
     return {tag: places[np.fromstring(joined, dtype=np.int64, sep=",")] for tag, joined in rows}
 
 
-def _read_labels(
-    connection: sqlite3.Connection, table: VectorTable, documents: DocumentIndex, by_row: NDArray[np.int32] | None
-) -> RowLabels:
+class _Numbers:
+    """The numbers of documents in ``texts``, by which vectors and evidence name them."""
+
+    def __init__(self, connection: sqlite3.Connection, documents: DocumentIndex) -> None:
+        self._connection = connection
+        self.documents = documents
+        self._ordinals: NDArray[np.int32] | None = None
+
+    def ordinals(self, numbers: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the ordinals of documents by their numbers."""
+        if self._ordinals is None:
+            self._ordinals = self._read()
+        known = self._ordinals
+        unknown = np.unique(numbers[(numbers >= len(known)) | (known[np.minimum(numbers, len(known) - 1)] < 0)])
+        if len(unknown):
+            # Without a status row.
+            texts = texts_of(self._connection, unknown.tolist())
+            larger = np.full(max(len(known), int(unknown[-1]) + 1), -1, dtype=np.int32)
+            larger[: len(known)] = known
+            larger[unknown] = self.documents.ordinals([texts[number] for number in unknown.tolist()])
+            known = self._ordinals = larger
+        ordinals: NDArray[np.int32] = known[numbers]
+        return ordinals
+
+    def _read(self) -> NDArray[np.int32]:
+        source = Source(STATUS_TABLE, index=documents_index(STATUS_TABLE))
+        row_ids, numbers = read_columns(self._connection, source, numbers=["t.id", "t.document"]).numbers
+        keys = Source(STATUS_TABLE, index=f"sqlite_autoindex_{STATUS_TABLE}_1")
+        read = read_columns(self._connection, keys, numbers=["t.id"], texts=["t.key"])
+        by_row = np.zeros(int(row_ids.max(initial=0)) + 1, dtype=np.int32)
+        by_row[read.numbers[0]] = self.documents.ordinals(read.texts[0])
+        by_number = np.full(int(numbers.max(initial=0)) + 1, -1, dtype=np.int32)
+        by_number[numbers] = by_row[row_ids]
+        return by_number
+
+
+def _read_labels(connection: sqlite3.Connection, table: VectorTable, numbers: _Numbers) -> RowLabels:
     labels = RowLabels(table.kind)
-    if table.kind is not None:
+    if table.kind is None:
+        nameless = int(numbers.documents.ordinals([""])[0])
+        labels.read_documents(connection, table.name, numbers.ordinals, nameless)
+    else:
         labels.read_objects(connection, table.name, table.kind)
-        return labels
-    if by_row is None:
-        by_row = _read_documents(connection, documents, frozenset(), first=False)
-    labels.read_documents(connection, table.name, by_row, documents.ordinals)
     return labels
 
 
-def _read_evidence(connection: sqlite3.Connection, documents: DocumentIndex) -> EvidenceIndex:
+def _read_evidence(connection: sqlite3.Connection, numbers: _Numbers) -> EvidenceIndex:
     from lightrag.kg.evidence_index import EvidenceIndex, EvidenceRows
 
     columns = ["t.sequence", "t.kind", "t.object", "t.document"]
     read = read_columns(connection, Source(EVIDENCE_TABLE, "sequence"), numbers=columns)
-    sequences, kinds, objects, numbers = read.numbers
-    distinct, places = np.unique(numbers, return_inverse=True)
-    texts = texts_of(connection, distinct.tolist())
-    ordinals = documents.ordinals([texts[number] for number in distinct.tolist()])[places]
-    index = EvidenceIndex(documents.lock)
-    rows = EvidenceRows(sequences, objects, ordinals)
+    sequences, kinds, objects, documents = read.numbers
+    rows = EvidenceRows(sequences, objects, numbers.ordinals(documents))
+    index = EvidenceIndex(numbers.documents.lock)
     for kind, code in KIND_CODES.items():
         index.put(kind, rows.at(kinds == code))
     return index

@@ -16,7 +16,6 @@ from lightrag.kg.growing import GrowingArray
 from lightrag.kg.masks import Mask
 from lightrag.kg.sqlite.bulk import Source, read_columns
 from lightrag.kg.sqlite.schema import documents_index
-from lightrag.kg.sqlite.selection import STATUS_TABLE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,36 +55,22 @@ class RowLabels:
         self,
         connection: sqlite3.Connection,
         table: str,
-        by_row: NDArray[np.int32],
-        ordinals: Callable[[Sequence[str]], NDArray[np.int32]],
+        ordinals_of: Callable[[NDArray[np.int64]], NDArray[np.int32]],
+        nameless: int,
     ) -> None:
-        """Read the documents of all rows, from indexes alone.
+        """Read the documents of all rows.
 
         Args:
             connection: Reads one snapshot.
             table: A table of chunks.
-            by_row: Ordinal of a document by its row in the status table.
-            ordinals: Numbers documents without a status row.
+            ordinals_of: Gives the ordinals of documents by their numbers in ``texts``.
+            nameless: Ordinal of the document without a name, which is that of rows that name none.
         """
-        last, named = connection.execute(
-            f"SELECT (SELECT coalesce(max(id), 0) FROM {table}), "
-            f"(SELECT count(*) FROM {table} INDEXED BY {documents_index(table)} WHERE full_doc_id <> '')"
-        ).fetchone()
-        # A row that names no document is of the document without a name.
-        self._labels.extend(np.repeat(ordinals([""]), last + 1))
-        index = f"{table} AS v INDEXED BY {documents_index(table)}"
-        found = connection.execute(
-            f"SELECT group_concat(s.id), group_concat(v.id) FROM {STATUS_TABLE} AS s CROSS JOIN {index} "
-            "ON v.full_doc_id = s.key AND v.full_doc_id <> ''"
-        ).fetchone()
-        documents, row_ids = (np.fromstring(text or "", dtype=np.int64, sep=",") for text in found)
-        self._labels.put(row_ids, by_row[documents])
-        if len(row_ids) < named:
-            rows = connection.execute(
-                f"SELECT v.id, v.full_doc_id FROM {index} WHERE v.full_doc_id <> '' "
-                f"AND NOT EXISTS (SELECT 1 FROM {STATUS_TABLE} AS s WHERE s.key = v.full_doc_id)"
-            ).fetchall()
-            self.put_documents([row_id for row_id, _ in rows], ordinals([doc_id for _, doc_id in rows]))
+        last = connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0]
+        self._labels.extend(np.full(last + 1, nameless, dtype=np.int32))
+        source = Source(table, index=documents_index(table), condition="t.document <> 0")
+        row_ids, numbers = read_columns(connection, source, numbers=["t.id", "t.document"]).numbers
+        self._labels.put(row_ids, ordinals_of(numbers))
 
     def read_objects(self, connection: sqlite3.Connection, table: str, kind: ObjectKind) -> None:
         """Read the objects of all rows."""

@@ -40,10 +40,10 @@ def _create(connection: sqlite3.Connection) -> None:
 
 
 def _list_tags(connection: sqlite3.Connection) -> None:
-    """Give status tables the list of their tags and the indexes for filters."""
+    """Give status tables the list of their tags."""
     tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'status_*'")
     for (table,) in tables.fetchall():
-        for statement in doc_status_tables(table).values():
+        for statement in _tag_statements(table).values():
             connection.execute(statement)
         connection.execute(
             f"INSERT INTO {tags_table(table)} SELECT DISTINCT j.value, t.id FROM {table} AS t "
@@ -51,8 +51,28 @@ def _list_tags(connection: sqlite3.Connection) -> None:
         )
 
 
+def _number_documents(connection: sqlite3.Connection) -> None:
+    """Give the documents of status rows and vectors their numbers in ``texts``."""
+    names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    for (table,) in names:
+        prefix = table.partition("_")[0]
+        if prefix not in ("status", "vectors"):
+            continue
+        text = "key" if prefix == "status" else "full_doc_id"
+        columns = {row[1] for row in connection.execute(f"PRAGMA table_info({table})").fetchall()}
+        if "document" not in columns:
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN document INTEGER NOT NULL DEFAULT 0")
+        connection.execute(f"INSERT OR IGNORE INTO texts (text) SELECT {text} FROM {table} WHERE {text} <> ''")
+        connection.execute(
+            f"UPDATE {table} SET document = (SELECT t.id FROM texts AS t WHERE t.text = {text}) WHERE {text} <> ''"
+        )
+        connection.execute(f"DROP INDEX IF EXISTS {documents_index(table)}")
+        for statement in (doc_status_tables(table) if prefix == "status" else vector_tables(table)).values():
+            connection.execute(statement)
+
+
 # Each brings a file from the version that is its position to the next one.
-MIGRATIONS: tuple[Migration, ...] = (_create, _list_tags)
+MIGRATIONS: tuple[Migration, ...] = (_create, _list_tags, _number_documents)
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
@@ -116,12 +136,15 @@ def key_value_tables(table: str) -> Statements:
 
 
 def doc_status_tables(table: str) -> Statements:
-    """Return the statements for a document status namespace; an empty text stands for a field that a row lacks."""
+    """Return the statements for a document status namespace; an empty text stands for a field that a row lacks.
+
+    ``document`` is the number of the key in ``texts``, by which vectors and evidence name their documents.
+    """
     statements = {
         table: f"""CREATE TABLE IF NOT EXISTS {table} (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE,
             status TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL, file_path TEXT NOT NULL,
-            track_id TEXT NOT NULL, content_hash TEXT NOT NULL, refused INTEGER NOT NULL, {COLUMN_DEFINITIONS},
-            fields TEXT NOT NULL) {_STRICT}"""
+            track_id TEXT NOT NULL, content_hash TEXT NOT NULL, refused INTEGER NOT NULL,
+            document INTEGER NOT NULL DEFAULT 0, {COLUMN_DEFINITIONS}, fields TEXT NOT NULL) {_STRICT}"""
     }
     for suffix, columns in (
         ("status", "status, created_at"),
@@ -129,6 +152,7 @@ def doc_status_tables(table: str) -> Statements:
         ("path", "file_path"),
         ("track", "track_id"),
         ("hash", "content_hash"),
+        ("document", "document"),
     ):
         statements[f"{table}_{suffix}"] = f"CREATE INDEX IF NOT EXISTS {table}_{suffix} ON {table} ({columns})"
     # A document without such metadata is in none of these.
@@ -174,19 +198,19 @@ def vector_tables(table: str) -> Statements:
     """Return the statements for a vector namespace.
 
     The vector stands before the content, so that loading all vectors does not read the texts. The index tells which
-    rows are of which document without reading any of them.
+    rows are of which document, by its number in ``texts``, without reading any of them; 0 is no document.
     """
     documents = documents_index(table)
     return {
         table: f"""CREATE TABLE IF NOT EXISTS {table} (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE,
-            created_at INTEGER NOT NULL, {COLUMN_DEFINITIONS}, meta TEXT NOT NULL, vector BLOB NOT NULL,
-            content TEXT NOT NULL) {_STRICT}""",
-        documents: f"CREATE INDEX IF NOT EXISTS {documents} ON {table} (full_doc_id) WHERE full_doc_id <> ''",
+            created_at INTEGER NOT NULL, document INTEGER NOT NULL DEFAULT 0, {COLUMN_DEFINITIONS},
+            meta TEXT NOT NULL, vector BLOB NOT NULL, content TEXT NOT NULL) {_STRICT}""",
+        documents: f"CREATE INDEX IF NOT EXISTS {documents} ON {table} (document) WHERE document <> 0",
     }
 
 
 def documents_index(table: str) -> str:
-    """Return the name of the index on the documents of a vector table."""
+    """Return the name of the index on the numbers of documents in a table."""
     return f"{table}_document"
 
 

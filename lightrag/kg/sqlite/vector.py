@@ -13,6 +13,7 @@ from lightrag.contracts.vector import BaseVectorStorage, Row
 from lightrag.exceptions import EmbeddingMismatchError, InputError, UnsupportedFilterError
 from lightrag.kg.sqlite import schema
 from lightrag.kg.sqlite.database import Database
+from lightrag.kg.sqlite.dictionary import intern_texts
 from lightrag.kg.sqlite.filter_columns import COLUMN_LIST, COLUMN_NAMES, FILTER_NAMES, joined, split
 from lightrag.kg.sqlite.filter_writes import vectors_cleared, vectors_written
 from lightrag.kg.sqlite.matrix import Hit, MatrixState, VectorMatrix, exact_similarities, normalised, search
@@ -36,7 +37,7 @@ _THREAD_FROM = 8_000_000
 # How often a search starts again because rows it had found were deleted before it could read them.
 _ATTEMPTS = 3
 
-_COLUMNS = ("key", "created_at", *COLUMN_NAMES, "meta", "vector", "content")
+_COLUMNS = ("document", "key", "created_at", *COLUMN_NAMES, "meta", "vector", "content")
 _READ = f"key, created_at, content, meta, {COLUMN_LIST}"
 
 
@@ -237,12 +238,16 @@ class SQLiteVectorDBStorage(SQLiteStore, BaseVectorStorage):
         keys = json_list(list(data))
         space, statement, table, path = self._space, self._upsert_statement(), self._table, self.database.path
         matrix, database, rows_of = self._matrix, self.database, self._rows_of
+        documents = [str(row.get("full_doc_id") or "") for row in data.values()]
         labels = [(self._key_of(row), str(row.get("tenant_tag") or "")) for row in data.values()]
 
         def write(connection: sqlite3.Connection) -> AfterCommit:
             space.check(connection, table, path)
             space.record(connection)
-            connection.executemany(statement, rows)
+            numbers = intern_texts(connection, filter(None, documents))
+            connection.executemany(
+                statement, [(numbers.get(doc_id, 0), *row) for doc_id, row in zip(documents, rows, strict=True)]
+            )
             stored = connection.execute(
                 f"SELECT t.id FROM json_each(?) AS j CROSS JOIN {table} AS t ON t.key = j.value ORDER BY j.key", (keys,)
             ).fetchall()
@@ -302,7 +307,7 @@ class SQLiteVectorDBStorage(SQLiteStore, BaseVectorStorage):
         return vectors
 
     def _upsert_statement(self) -> str:
-        changed = _COLUMNS[1:]
+        changed = [name for name in _COLUMNS if name != "key"]
         compared = [name for name in reversed(changed) if name != "created_at"]
         return (
             f"INSERT INTO {self._table} ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))}) "

@@ -11,9 +11,12 @@ export const queryClient = new QueryClient({
     queries: {
       staleTime: 10_000,
       refetchOnWindowFocus: true,
+      // What the browser thinks of the network says nothing of a server on the same machine.
+      networkMode: 'always',
       // What the server refuses it refuses again; only when nothing came back another try is worth it.
       retry: (count, error) => error instanceof ApiError && error.isOffline && count < 1,
     },
+    mutations: { networkMode: 'always' },
   },
 })
 
