@@ -8,6 +8,7 @@ from lightrag.contracts.roles import EXTRACT_ROLE, KEYWORD_ROLE, QUERY_ROLE, Rol
 from lightrag.embedding.registry import EmbeddingAttributes, create_embedding
 from lightrag.exceptions import InputError
 from lightrag.lightrag import LightRAG
+from lightrag.llm.offline import MODEL_NAME
 from lightrag.llm.registry import create_llm
 from lightrag.rerank.registry import NO_RERANKER, create_reranker
 from lightrag.runtime.endpoints import ModelEndpoint
@@ -35,7 +36,13 @@ def build_engine(bindings: ApiSettings, **fields: Any) -> LightRAG:
     given = {name: value for name, value in fields.items() if value is not None}
     settings = load_settings(**given)
     model = OFFLINE if bindings.llm_binding == OFFLINE else settings.llm_model_name
-    endpoint = _endpoint(model, bindings.llm_binding_host, bindings.llm_binding_api_key, settings.default_llm_timeout)
+    endpoint = _endpoint(
+        # The reader's own name holds its version, so that replies of an older one are not found in the cache.
+        MODEL_NAME if model == OFFLINE else model,
+        bindings.llm_binding_host,
+        bindings.llm_binding_api_key,
+        settings.default_llm_timeout,
+    )
     return LightRAG(
         **{
             "llm_model_func": create_llm(bindings.llm_binding, endpoint),
@@ -65,7 +72,7 @@ def _roles(bindings: ApiSettings, endpoint: ModelEndpoint) -> dict[str, RoleLLMC
             # Address and key belong to the binding that they were given for.
             same = binding == bindings.llm_binding
             place = ModelEndpoint(
-                model=own["llm_model"] or (OFFLINE if binding == OFFLINE else endpoint.model),
+                model=own["llm_model"] or (MODEL_NAME if binding == OFFLINE else endpoint.model),
                 base_url=own["llm_binding_host"] or (endpoint.base_url if same else None),
                 api_key=own["llm_binding_api_key"] or (endpoint.api_key if same else None),
                 timeout=float(config.timeout) if config.timeout else endpoint.timeout,

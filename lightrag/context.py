@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lightrag.parser.engines import ParserEngines
 from lightrag.runtime.events import Events
 from lightrag.runtime.llm_cache import LLMCache
+from lightrag.runtime.locks import WorkspaceLock
 from lightrag.runtime.model_set import ModelSet
 from lightrag.runtime.role_models import RoleModels
 from lightrag.settings import Settings
 from lightrag.stores import Stores
-
-if TYPE_CHECKING:
-    import asyncio
 
 
 @dataclass(eq=False)
@@ -41,7 +39,7 @@ class EngineContext:
     stores: Stores
     models: ModelSet
     cache: LLMCache
-    graph_lock: asyncio.Lock
+    graph_lock: WorkspaceLock
     parsers: ParserEngines
     addon: dict[str, Any] = field(default_factory=dict)
     chunking_func: Callable[..., Any] | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,6 +11,7 @@ from lightrag.engine.graph import GraphMethods
 from lightrag.engine.models import ModelMethods
 from lightrag.engine.queries import QueryMethods
 from lightrag.exceptions import InputError
+from lightrag.runtime.locks import WorkspaceLock
 from lightrag.settings import current_settings, load_settings
 from lightrag.sync import SyncTwins
 
@@ -64,7 +64,7 @@ class LightRAG(EngineFields, DocumentMethods, QueryMethods, GraphMethods, ModelM
         if self.observer is not None:
             self.observation.events.on("*", self.observer)
         self._context = None
-        self._opening = asyncio.Lock()
+        self._opening = WorkspaceLock()
         self._closer: AsyncGenerator[None, None] | None = None
         self._state = pipeline_state(self.working_dir, self.workspace)
 
@@ -143,6 +143,9 @@ class LightRAG(EngineFields, DocumentMethods, QueryMethods, GraphMethods, ModelM
         """Flush and close the stores. Idempotent."""
         context, self._context = self._context, None
         if context is not None:
+            from lightrag.ingest.pipeline import stop_run
+
+            await stop_run(context, self._state)
             await context.parsers.close()
             await context.models.shutdown()
             await context.cache.flush()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from lightrag.api.schemas.documents import DeleteDocumentsRequest, PaginatedRequest
 from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.exceptions import PipelineBusyError, StorageError
+from lightrag.ingest.pipeline import end_job
 from lightrag.ingest.state import pipeline_state
 from lightrag.query.plan import effective_filter
 from lightrag.query_filters import document_matches_filter
@@ -116,4 +117,4 @@ async def clear_corpus(engine: LightRAG, inputs: InputFolder) -> tuple[dict[str,
         state.say("clearing failed")
         raise
     finally:
-        state.end()
+        await end_job(engine.context, state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from lightrag.contracts.models import LLMFunc
@@ -50,7 +50,7 @@ class RoleLLMConfig:
     """
 
     func: LLMFunc | None = None
-    kwargs: dict[str, Any] | None = None
+    kwargs: dict[str, Any] | None = field(default=None, repr=False)
     max_async: int | None = None
     timeout: int | None = None
     metadata: dict[str, Any] | None = None

@@ -126,7 +126,11 @@ class DocumentMethods(EngineBase):
             notes = model.to_storage()
         intake = Intake(notes, options, docs_format, self.context.parsers.route)
         documents = build_documents(texts, intake=intake, **identity)
-        return await enqueue(self.context, self._state, documents, track_id)
+        return await enqueue(self.context, self._state, documents, track_id, reveals=self._reveals)
+
+    def _reveals(self, doc_id: str, row: DocProcessingStatus) -> bool:
+        """Tell whether the caller may be told about a document that an own one repeats."""
+        return True
 
     async def apipeline_process_enqueue_documents(self) -> None:
         """Process everything that is pending or was interrupted. Failed documents are left as they are."""

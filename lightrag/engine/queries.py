@@ -75,7 +75,8 @@ class QueryMethods(EngineBase):
         from lightrag.query.plan import effective_filter
         from lightrag.query.preview import preview
 
-        return await preview(self.context, effective_filter(self.context.settings, param, self._access))
+        filter = effective_filter(self.context.settings, param, self._access)
+        return await preview(self.context, filter, self._access.filter if self._access else None)
 
     async def afacets(self, param: QueryParam | None = None) -> Facets:
         """Return tags, types, folders and dates with counts, over all documents or those that a filter leaves.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lightrag.ingest.delete import DeletionResult
     from lightrag.ingest.scopes import ScopeRebuild
     from lightrag.query.filtered_graph import FilteredGraph
+    from lightrag.query_filters import RequiredTagsMode
 
 
 class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
@@ -74,8 +75,25 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
 
         if metadata is None:
             metadata = {"tags": list(self._access.required_tags)}
-        self._access.require(DocumentMetadata.coerce(metadata).to_storage(), "(new)")
+        self._require_inside(DocumentMetadata.coerce(metadata).to_storage(), "(new)")
         return await super()._enqueue(texts, metadata=metadata, **rest)
+
+    def _reveals(self, doc_id: str, row: DocProcessingStatus) -> bool:
+        return self._access.allows(row.metadata, doc_id)
+
+    def _require_inside(self, metadata: Mapping[str, Any], doc_id: str) -> None:
+        """Refuse metadata that would put a document outside, or into a scope of somebody else.
+
+        Raises:
+            AccessDeniedError: It would.
+        """
+        from lightrag.kg_scopes import parse_scope_tag
+
+        self._access.require(metadata, doc_id)
+        scopes = set(parse_scope_tag(metadata.get("user_tags") or [], self._scope_prefixes()))
+        foreign = sorted(scopes - {self._access.scope}) if self._access.scope is not None else []
+        if foreign:
+            self._refuse(f"adding a document to the scope {foreign[0]!r}")
 
     async def aget_docs_by_ids(self, ids: str | list[str]) -> dict[str, DocProcessingStatus]:
         """Return the status rows of documents; those outside are left out like unknown ones."""
@@ -117,7 +135,7 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
 
         row = await self._require_document(doc_id)
         if row is not None:
-            self._access.require(patched_metadata(self.context, row.get("metadata") or {}, patch), doc_id)
+            self._require_inside(patched_metadata(self.context, row.get("metadata") or {}, patch), doc_id)
         return await super().aupdate_document_metadata(doc_id, patch)
 
     async def _require_document(self, doc_id: str) -> dict[str, Any] | None:
@@ -182,10 +200,16 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
         return {tag: count for tag, count in counts.items() if tag == self._access.scope}
 
     async def get_knowledge_graph(
-        self, node_label: str, max_depth: int = 3, max_nodes: int | None = None, *, required_tags: Sequence[str] = ()
+        self,
+        node_label: str,
+        max_depth: int = 3,
+        max_nodes: int | None = None,
+        *,
+        required_tags: Sequence[str] = (),
+        required_tags_mode: RequiredTagsMode | str = "and",
     ) -> KnowledgeGraph:
         """Return the visible part of the graph around an entity, or its best connected part with ``"*"``."""
-        param = QueryParam(required_tags=list(required_tags))
+        param = QueryParam(required_tags=list(required_tags), required_tags_mode=required_tags_mode)
         return await self.aget_filtered_graph(node_label, param, max_depth=max_depth, max_nodes=max_nodes)
 
     def _view(self) -> FilteredGraph:

@@ -9,7 +9,7 @@ from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import DocProcessingStatus
 from lightrag.graph.rebuild import without_documents
 from lightrag.ingest.announce import DELETED, announce_document
-from lightrag.ingest.pipeline import process_queue
+from lightrag.ingest.pipeline import end_job
 from lightrag.ingest.state import PipelineState
 
 
@@ -62,10 +62,7 @@ async def delete_document(
         async with context.graph_lock:
             await _delete(context, doc_id, row, delete_llm_cache=delete_llm_cache)
     finally:
-        state.end()
-    if state.request_pending:
-        # Documents came in meanwhile, and whoever brought them was told that somebody is at work.
-        await process_queue(context, state)
+        await end_job(context, state)
     announce_document(context, doc_id, DocProcessingStatus.from_row(row), DELETED)
     path = str(row.get("file_path") or "")
     return DeletionResult("success", doc_id, f"document {doc_id!r} deleted", 200, path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lightrag.constants import UNKNOWN_SOURCE
@@ -13,7 +13,6 @@ from lightrag.ingest.announce import announce_documents
 from lightrag.ingest.documents import NewDocument, timestamp
 from lightrag.ingest.state import PipelineState
 from lightrag.runtime.hashing import compute_mdhash_id
-from lightrag.runtime.text import content_summary
 
 
 @dataclass(frozen=True)
@@ -31,12 +30,32 @@ class Refusal:
     original: DocProcessingStatus
 
 
+def _hidden(kind: str) -> Refusal:
+    """Return a refusal that tells nothing about the document that is repeated."""
+    return Refusal(kind, "", DocProcessingStatus("", 0, UNKNOWN_SOURCE, DocStatus.PROCESSED, "", ""))
+
+
+_HIDDEN = {kind: _hidden(kind) for kind in ("filename", "content_hash")}
+
+
 async def enqueue(
-    context: EngineContext, state: PipelineState, documents: Sequence[NewDocument], track_id: str
+    context: EngineContext,
+    state: PipelineState,
+    documents: Sequence[NewDocument],
+    track_id: str,
+    *,
+    reveals: Callable[[str, DocProcessingStatus], bool] = lambda _doc_id, _row: True,
 ) -> list[str]:
     """Store new documents as pending and every refused one as a failed ``dup-`` row.
 
     When this returns, everything is durable.
+
+    Args:
+        context: The workspace.
+        state: Its pipeline.
+        documents: What was submitted.
+        track_id: Names the call.
+        reveals: Tells whether the caller may be told which document an own one repeats.
 
     Returns:
         Ids of the admitted documents.
@@ -59,7 +78,8 @@ async def enqueue(
                 refusal = await _stored_duplicate(context, document)
             if refusal is not None:
                 dup_id = compute_mdhash_id(f"{document.doc_id}-{track_id}-{index}-{document.file_path}", prefix="dup-")
-                rows[dup_id] = _refused_row(document, refusal, track_id)
+                is_told = reveals(refusal.original_id, refusal.original)
+                rows[dup_id] = _refused_row(document, refusal if is_told else _HIDDEN[refusal.kind], track_id)
                 continue
             rows[document.doc_id] = document.status(track_id)
             admitted[document.doc_id] = document
@@ -127,6 +147,12 @@ async def _stored_duplicate(context: EngineContext, document: NewDocument) -> Re
     return None
 
 
+def _known_as(refusal: Refusal) -> str:
+    if not refusal.original_id:
+        return ""
+    return f" as {refusal.original_id!r} (status {refusal.original.status.value})"
+
+
 def _refused_row(document: NewDocument, refusal: Refusal, track_id: str) -> DocProcessingStatus:
     now = timestamp()
     what = "content" if refusal.kind == "content_hash" else "source path or id"
@@ -139,10 +165,7 @@ def _refused_row(document: NewDocument, refusal: Refusal, track_id: str) -> DocP
         updated_at=now,
         track_id=track_id,
         chunks_count=0,
-        error_msg=(
-            f"the same {what} is already stored as {refusal.original_id!r} (status {refusal.original.status.value}); "
-            f"begins {content_summary(document.content, 60)!r}"
-        ),
+        error_msg=f"the same {what} is already stored{_known_as(refusal)}",
         metadata={
             **document.metadata,
             "is_duplicate": True,

@@ -50,20 +50,61 @@ async def process_queue(context: EngineContext, state: PipelineState) -> None:
     Raises:
         StorageError: The stores cannot even record a failure; what was not processed stays pending.
     """
-    if state.busy:
-        state.request_pending = True
+    if not state.begin_or_join("processing documents"):
         return
-    state.begin("processing documents")
+    task = asyncio.create_task(_drive(context, state))
+    state.run_task, state.run_context = task, context
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        if task.cancelled() and not _is_cancelled():
+            raise PipelineCancelledError(
+                "the engine was closed while documents were processed; they are taken up again when it is opened"
+            ) from None
+        if not state.others_rely:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        raise
+
+
+async def end_job(context: EngineContext, state: PipelineState) -> None:
+    """Give the pipeline back after another job than a run.
+
+    Documents that came in meanwhile are processed: whoever brought them was told that somebody is at work.
+    """
+    state.end()
+    if state.request_pending:
+        await process_queue(context, state)
+
+
+def _is_cancelled() -> bool:
+    """Tell whether the task that runs now was asked to stop."""
+    current = asyncio.current_task()
+    return current is not None and current.cancelling() > 0
+
+
+async def stop_run(context: EngineContext, state: PipelineState) -> None:
+    """Stop the run that works on a workspace that is about to be closed; its documents are taken up again later."""
+    task = state.run_task
+    if task is None or task.done() or state.run_context is not context:
+        return
+    if task.get_loop() is asyncio.get_running_loop():
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _drive(context: EngineContext, state: PipelineState) -> None:
     announce_pipeline(context, state)
     try:
-        await _reset_interrupted(context)
-        while True:
-            state.request_pending = False
-            await _Run(context, state).run()
-            if not state.request_pending:
-                break
+        async with state.run_lock:
+            await _reset_interrupted(context)
+            while True:
+                await _Run(context, state).run()
+                if not state.looks_again():
+                    break
     finally:
         state.end()
+        state.run_task = state.run_context = None
         announce_pipeline(context, state)
 
 
@@ -195,11 +236,12 @@ class _Run:
 
     async def _failed(self, work: DocumentWork, step: str, error: Exception) -> None:
         reason = str(error) or type(error).__name__
+        ids = {"document_id": work.doc_id, "track_id": work.row.track_id}
         if not isinstance(error, LightRAGError):
             reason = f"{type(error).__name__}: {reason}"
-            logger.warning("document %s failed in step %s", work.doc_id, step, exc_info=error)
+            logger.warning("document %s failed in step %s", work.doc_id, step, exc_info=error, extra=ids)
         else:
-            logger.warning("document %s failed in step %s: %s", work.doc_id, step, reason)
+            logger.warning("document %s failed in step %s: %s", work.doc_id, step, reason, extra=ids)
         await fail(self.context, work, reason)
         self._finished(work, f"failed in step {step}: {reason}")
 
@@ -257,9 +299,13 @@ class _Run:
     async def _fail_cancelled(self) -> None:
         """Mark everything that the run had not finished, and tell why."""
         reason = str(PipelineCancelledError("User cancelled the pipeline before the document was processed"))
-        for work in list(self.unfinished.values()):
-            await fail(self.context, work, reason)
         doc_status = self.context.stores.doc_status
+        works = list(self.unfinished.values())
+        # A commit that was on its way when the run was stopped has been made: those documents are processed.
+        rows = await doc_status.get_by_ids([work.doc_id for work in works])
+        for work, row in zip(works, rows, strict=True):
+            if row is not None and row.get("status") != DocStatus.PROCESSED:
+                await fail(self.context, work, reason)
         while page := await doc_status.get_docs_by_statuses_page([DocStatus.PENDING], limit=500):
             now = timestamp()
             changes = {"status": DocStatus.FAILED.value, "error_msg": reason, "updated_at": now}

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.contracts.evidence import Evidence
-from lightrag.exceptions import PipelineBusyError
 from lightrag.graph.merge import merge_evidence
 from lightrag.graph.rebuild import with_changed_document
 from lightrag.ingest.persist import in_partitions, scope_tags_of
+from lightrag.ingest.pipeline import end_job
 from lightrag.ingest.state import PipelineState
 from lightrag.query_filters import document_facts
 
@@ -49,14 +49,12 @@ async def rebuild_scopes(
         PipelineBusyError: Documents are being processed.
         ModelError: A description or vector could not be computed; groups before stay done.
     """
-    if state.busy:
-        raise PipelineBusyError(f"the pipeline is busy ({state.job_name}); rebuild scopes when it is idle")
     state.begin("rebuilding scopes")
     state.destructive_busy = True
     try:
         return await _rebuild(context, progress)
     finally:
-        state.end()
+        await end_job(context, state)
 
 
 async def _rebuild(context: EngineContext, progress: Callable[[int, int], None] | None) -> ScopeRebuild:

@@ -6,6 +6,7 @@ Two engines on the same working directory and workspace in one process share one
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import deque
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,7 +14,9 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
+from lightrag.exceptions import PipelineBusyError
 from lightrag.kg.shared_storage import publish_pipeline
+from lightrag.runtime.locks import WorkspaceLock
 
 HISTORY_LINES = 5000
 
@@ -35,8 +38,12 @@ class PipelineState:
         cancellation_reason: Why, in words.
         latest_message: Last line of the log.
         history: Last lines of the log.
-        graph_lock: One writer of the graph at a time.
+        others_rely: Somebody else's documents are in the run, so it outlives the call that began it.
+        run_task: The run, while one is going on.
+        run_context: The opened workspace it works on.
+        graph_lock: One writer of the graph at a time, whatever process it is in.
         enqueue_lock: One admission of documents at a time, so that duplicates are seen.
+        run_lock: One process at a time runs the pipeline.
     """
 
     busy: bool = False
@@ -51,8 +58,13 @@ class PipelineState:
     cancellation_reason: str | None = None
     latest_message: str = ""
     history: deque[str] = field(default_factory=lambda: deque(maxlen=HISTORY_LINES))
-    graph_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    enqueue_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    others_rely: bool = False
+    run_task: asyncio.Task[None] | None = field(default=None, repr=False)
+    run_context: object = field(default=None, repr=False)
+    graph_lock: WorkspaceLock = field(default_factory=WorkspaceLock)
+    enqueue_lock: WorkspaceLock = field(default_factory=WorkspaceLock)
+    run_lock: WorkspaceLock = field(default_factory=WorkspaceLock)
+    _guard: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def say(self, message: str) -> None:
         """Add a line to the log."""
@@ -60,8 +72,41 @@ class PipelineState:
         self.history.append(message)
 
     def begin(self, job_name: str) -> None:
-        """Take the pipeline."""
+        """Take the pipeline.
+
+        Raises:
+            PipelineBusyError: Somebody else has it.
+        """
+        with self._guard:
+            if self.busy:
+                raise PipelineBusyError(f"the pipeline is busy: {self.job_name}")
+            self._begin(job_name)
+
+    def begin_or_join(self, job_name: str) -> bool:
+        """Take the pipeline, or tell the run that has it to look again.
+
+        Returns:
+            Whether it was taken.
+        """
+        with self._guard:
+            if self.busy:
+                self.request_pending = self.others_rely = True
+                return False
+            self._begin(job_name)
+            return True
+
+    def looks_again(self) -> bool:
+        """Tell whether somebody has asked the run to look again; if nobody has, the pipeline is given back."""
+        with self._guard:
+            if self.request_pending:
+                self.request_pending = False
+                return True
+            self.end()
+            return False
+
+    def _begin(self, job_name: str) -> None:
         self.busy = True
+        self.others_rely = False
         self.job_name = job_name
         self.job_start = datetime.now(UTC).isoformat()
         self.docs = self.batchs = self.cur_batch = 0
@@ -104,7 +149,12 @@ def pipeline_state(working_dir: str, workspace: str) -> PipelineState:
     key = (str(Path(working_dir).resolve()), workspace)
     state = _states.get(key)
     if state is None:
-        state = PipelineState()
+        root = Path(key[0]) / workspace
+        state = PipelineState(
+            graph_lock=WorkspaceLock(root / "lightrag.graph.lock"),
+            enqueue_lock=WorkspaceLock(root / "lightrag.enqueue.lock"),
+            run_lock=WorkspaceLock(root / "lightrag.pipeline.lock"),
+        )
         _states[key] = state
         publish_pipeline(*key, state)
     return state

@@ -35,6 +35,7 @@ BACKENDS: dict[str, Backend] = {
     "NetworkXStorage": Backend("graph", "lightrag.kg.files.graph"),
     "JsonDocStatusStorage": Backend("doc_status", "lightrag.kg.files.doc_status"),
     "JsonEvidenceStorage": Backend("evidence", "lightrag.kg.files.evidence"),
+    "FaissVectorDBStorage": Backend("vector", "lightrag.kg.faiss.vector", "faiss"),
 }
 
 # The evidence store follows the family of the document status store unless chosen.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from lightrag.exceptions import InputError
@@ -43,9 +44,23 @@ def _of_sqlite(path: Path) -> tuple[int, str] | None:
 def _of_files(path: Path) -> tuple[int, str] | None:
     from lightrag.kg.files.vector_files import header_of
 
-    found = [header_of(path.parent, namespace) for namespace in ("chunks", "entities", "relationships")]
+    return _of_namespaces(path.parent, header_of)
+
+
+def _of_faiss(path: Path) -> tuple[int, str] | None:
+    from lightrag.kg.faiss.table import header_of
+
+    return _of_namespaces(path.parent, header_of)
+
+
+def _of_namespaces(folder: Path, header_of: Callable[[Path, str], tuple[int, str] | None]) -> tuple[int, str] | None:
+    found = [header_of(folder, namespace) for namespace in ("chunks", "entities", "relationships")]
     known = [space for space in found if space is not None]
     return max(known, key=lambda space: space[1] != "", default=None)
 
 
-_READERS = {"SQLiteVectorDBStorage": _of_sqlite, "NanoVectorDBStorage": _of_files}
+_READERS = {
+    "SQLiteVectorDBStorage": _of_sqlite,
+    "NanoVectorDBStorage": _of_files,
+    "FaissVectorDBStorage": _of_faiss,
+}

@@ -10,10 +10,9 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from lightrag.contracts.models import EmbeddingFunc, LLMFunc, LLMReply
@@ -76,8 +75,18 @@ async def _close_client(client: Any) -> None:
 _clients: ClientPool[Account, Any] = ClientPool(_build_client, _close_client)
 
 
-async def _load() -> None:
-    await asyncio.to_thread(import_module, "any_llm")
+async def _load(provider: str) -> None:
+    """Import the package and the provider's SDK without blocking the event loop."""
+
+    def load() -> None:
+        from any_llm import AnyLLM
+        from any_llm.exceptions import AnyLLMError
+
+        # What is wrong with a provider is told when its client is made.
+        with suppress(AnyLLMError, ImportError):
+            AnyLLM.get_provider_class(provider)
+
+    await asyncio.to_thread(load)
 
 
 @contextmanager
@@ -156,7 +165,7 @@ async def any_llm_complete_if_cache(
     request["timeout"] = options.timeout or _LONGEST_CALL
     if options.response_format is not None:
         request["response_format"] = options.response_format
-    await _load()
+    await _load(provider)
     if options.stream:
         return await _open_stream(account, request, options)
     source = f"model {name!r}"
@@ -224,7 +233,7 @@ async def _embed(
     if embedding_dim is not None:
         request["dimensions"] = embedding_dim
     source = f"embedding model {name!r}"
-    await _load()
+    await _load(provider)
     async with _clients.lease(Account(provider, base_url, api_key, further)) as client:
         with _translated_errors(source, api_key):
             answer = await client.aembedding(name, options.prefixed(texts), **request)

@@ -116,9 +116,13 @@ def make_plan(
     if system_prompt is not None and not isinstance(system_prompt, str):
         raise QueryValidationError(f"system_prompt is {type(system_prompt).__name__}; expected a text or None")
     _check_history(param.conversation_history)
+    # Half a surrogate pair has no place in any model, key or store.
+    clean = query.encode("utf-8", "ignore").decode("utf-8").strip()
+    if not clean:
+        raise QueryValidationError(f"query is {query!r}; expected a text that is not empty")
     scope = _scope(settings, param, access)
     return QueryPlan(
-        query=query.strip(),
+        query=clean,
         mode=param.mode,
         param=param,
         budgets=_budgets(settings, param),
@@ -190,7 +194,8 @@ def _filter(param: QueryParam, scope: str | None, access: AccessPolicy | None) -
     own = build_vector_query_filter(param, scope_tag=scope)
     if access is None:
         return own
-    access.check_request(own.required_tags if own is not None else (), param.kg_evidence_policy)
+    asked = [*own.required_tags, *([own.scope_tag] if own.scope_tag else [])] if own is not None else []
+    access.check_request(asked, param.kg_evidence_policy)
     return combine_filters(own, access.filter)
 
 

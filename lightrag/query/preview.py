@@ -20,7 +20,7 @@ class FilterPreview:
     Attributes:
         active: Whether there is a filter at all.
         eligible_documents: Processed documents that it accepts.
-        total_documents: All processed documents.
+        total_documents: All processed documents that the caller may see.
         eligible_chunks: Chunks of the eligible documents.
         examples: A few of them, newest first: ``doc_id``, ``file_path``, ``start_date``, ``end_date``, ``tags``.
     """
@@ -32,15 +32,18 @@ class FilterPreview:
     examples: list[dict[str, Any]] = field(default_factory=list)
 
 
-async def preview(context: EngineContext, filter: VectorQueryFilter | None) -> FilterPreview:
+async def preview(
+    context: EngineContext, filter: VectorQueryFilter | None, limit: VectorQueryFilter | None = None
+) -> FilterPreview:
     """Count the documents and chunks that a filter accepts, and name a few.
 
     Args:
         context: The workspace.
         filter: The effective filter; ``None`` for none.
+        limit: What the caller may see at all, itself part of the filter; documents outside are not even counted.
     """
     doc_status = context.stores.doc_status
-    facts = await doc_status.all_facts()
+    facts = await doc_status.all_facts(limit)
     eligible = list(facts if filter is None else await doc_status.all_facts(filter))
     rows = await doc_status.get_by_ids(eligible)
     chunks = sum(int((row or {}).get("chunks_count") or 0) for row in rows)

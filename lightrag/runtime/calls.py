@@ -118,6 +118,12 @@ class BoundedCalls:
             return stream
         except LightRAGError:
             raise
+        except asyncio.CancelledError as error:
+            current = asyncio.current_task()
+            if current is not None and current.cancelling():
+                raise
+            # Nobody cancelled this call: the function did so to itself, which must not stop its caller.
+            raise ModelError(f"the {self._name} failed: it was cancelled from inside") from error
         except Exception as error:
             raise _foreign(self._name, error) from error
         finally:

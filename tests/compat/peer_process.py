@@ -1,8 +1,7 @@
 """Runs in the environment of the published package: does what it is told in a folder and says what it sees.
 
-``python peer_process.py FOLDER MODELS`` reads a list of steps from its input as JSON and writes the outcomes as JSON:
-``["insert", {id: text}]``, ``["delete", id]``, ``["edit", name, {…}]``, ``["custom", {…}]``, ``["labels"]``,
-``["chunks", question]``, ``["entity", name]``, ``["relation", source, target]``, ``["status"]``.
+``python peer_process.py FOLDER MODELS`` reads a list of steps, each a name of ``STEPS`` and its arguments, from its
+input as JSON, and writes the outcomes as JSON.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import importlib.util
 import json
 import logging
 import sys
+from importlib.metadata import version
 from typing import Any
 
 from lightrag import LightRAG, QueryParam
@@ -40,50 +40,75 @@ async def run(folder: str, models: Any, steps: list[list[Any]]) -> list[Any]:
     )
     await rag.initialize_storages()
     try:
-        return [await step_of(rag, *step) for step in steps]
+        return [await STEPS[name](rag, *arguments) for name, *arguments in steps]
     finally:
         await rag.finalize_storages()
 
 
-async def step_of(rag: LightRAG, action: str, *arguments: Any) -> Any:
-    if action == "insert":
-        await rag.ainsert(
-            list(arguments[0].values()), ids=list(arguments[0]), file_paths=[f"{key}.txt" for key in arguments[0]]
-        )
-        return None
-    if action == "delete":
-        return (await rag.adelete_by_doc_id(arguments[0])).status
-    if action == "edit":
-        await rag.aedit_entity(arguments[0], arguments[1])
-        return None
-    if action == "custom":
-        await rag.ainsert_custom_kg(arguments[0])
-        return None
-    if action == "labels":
-        return sorted(await rag.get_graph_labels())
-    if action == "chunks":
-        found = await rag.aquery_data(arguments[0], QueryParam(mode="naive", enable_rerank=False))
-        return sorted(chunk["content"] for chunk in found["data"].get("chunks", []))
-    if action == "local":
-        found = await rag.aquery_data(
-            arguments[0],
-            QueryParam(mode="mix", enable_rerank=False, ll_keywords=arguments[1], hl_keywords=arguments[1]),
-        )
-        return {name: len(found["data"].get(name, [])) for name in ("entities", "relationships", "chunks")}
-    if action == "entity":
-        return (await rag.get_entity_info(arguments[0]))["graph_data"]
-    if action == "relation":
-        return (await rag.get_relation_info(arguments[0], arguments[1]))["graph_data"]
-    if action == "status":
-        return await rag.get_processing_status()
-    raise ValueError(action)
+def documents(texts: dict[str, str]) -> dict[str, list[str]]:
+    return {"input": list(texts.values()), "ids": list(texts), "file_paths": [f"{key}.txt" for key in texts]}
+
+
+async def insert(rag: LightRAG, texts: dict[str, str]) -> None:
+    await rag.ainsert(**documents(texts))
+
+
+async def enqueue(rag: LightRAG, texts: dict[str, str]) -> None:
+    await rag.apipeline_enqueue_documents(**documents(texts))
+
+
+async def process(rag: LightRAG) -> None:
+    await rag.apipeline_process_enqueue_documents()
+
+
+async def delete(rag: LightRAG, doc_id: str) -> str:
+    return (await rag.adelete_by_doc_id(doc_id)).status
+
+
+async def edit(rag: LightRAG, name: str, fields: dict[str, str]) -> None:
+    await rag.aedit_entity(name, fields)
+
+
+async def custom(rag: LightRAG, graph: dict[str, Any]) -> None:
+    await rag.ainsert_custom_kg(graph)
+
+
+async def labels(rag: LightRAG) -> list[str]:
+    return sorted(await rag.get_graph_labels())
+
+
+async def chunks(rag: LightRAG, question: str) -> list[str]:
+    found = await rag.aquery_data(question, QueryParam(mode="naive", enable_rerank=False))
+    return sorted(chunk["content"] for chunk in found["data"].get("chunks", []))
+
+
+async def legs(rag: LightRAG, question: str, keywords: list[str]) -> dict[str, int]:
+    param = QueryParam(mode="mix", enable_rerank=False, ll_keywords=keywords, hl_keywords=keywords)
+    found = await rag.aquery_data(question, param)
+    return {name: len(found["data"].get(name, [])) for name in ("entities", "relationships", "chunks")}
+
+
+async def entity(rag: LightRAG, name: str) -> Any:
+    return (await rag.get_entity_info(name))["graph_data"]
+
+
+async def relation(rag: LightRAG, source: str, target: str) -> Any:
+    return (await rag.get_relation_info(source, target))["graph_data"]
+
+
+async def status(rag: LightRAG) -> dict[str, int]:
+    return await rag.get_processing_status()
+
+
+STEPS = {
+    step.__name__: step
+    for step in (insert, enqueue, process, delete, edit, custom, labels, chunks, legs, entity, relation, status)
+}
 
 
 if __name__ == "__main__":
-    from importlib.metadata import version
-
     assert version("lightrag-hku") == PUBLISHED, version("lightrag-hku")
-    for name in ("lightrag", "nano-vectordb", "root"):
-        logging.getLogger(name).setLevel(logging.ERROR)
+    for logger in ("lightrag", "nano-vectordb", "root"):
+        logging.getLogger(logger).setLevel(logging.ERROR)
     outcomes = asyncio.run(run(sys.argv[1], load_models(sys.argv[2]), json.load(sys.stdin)))
     print("\nOUTCOMES " + json.dumps(outcomes))

@@ -110,7 +110,7 @@ async def test_what_the_peer_wrote_is_ours_to_query_change_and_delete(tmp_path: 
         ["chunks", "Text"],
         ["entity", "Ann"],
         ["relation", "Ann", "Cyd"],
-        ["local", "Cyd", ["Cyd"]],
+        ["legs", "Cyd", ["Cyd"]],
         ["status"],
     )
     assert labels == ["Ann", "Bob", "Cyd", "Oslo", "Rome"]
@@ -179,8 +179,8 @@ async def test_scopes_are_hidden_from_the_peer_and_follow_its_deletions(tmp_path
         everything = await labels_of(engine)
         assert "Ann\x1ftenant:1" in everything
     (tmp_path / "alone").mkdir()
-    _, alone = peer(tmp_path / "alone", ["insert", {"a": FIRST, "b": SECOND}], ["local", "Ann", ["Ann"]])
-    labels, legs, deleted = peer(tmp_path, ["labels"], ["local", "Ann", ["Ann"]], ["delete", "a"])
+    _, alone = peer(tmp_path / "alone", ["insert", {"a": FIRST, "b": SECOND}], ["legs", "Ann", ["Ann"]])
+    labels, legs, deleted = peer(tmp_path, ["labels"], ["legs", "Ann", ["Ann"]], ["delete", "a"])
     assert labels == ["Ann", "Bob", "Oslo", "Rome"]
     assert legs == alone
     assert deleted == "success"
@@ -233,3 +233,18 @@ async def test_without_kept_replies_no_text_of_one_document_shows_under_a_filter
         assert [item["entity_name"] for item in found["data"]["entities"]] == ["Ann"]
         processed = await engine.doc_status.get_docs_by_statuses([DocStatus.PROCESSED])
         assert set(processed) == {"a", "b"}
+
+
+async def test_documents_that_wait_are_processed_by_either(tmp_path: Path) -> None:
+    peer(tmp_path, ["enqueue", {"a": FIRST}])
+    async with ours(tmp_path) as engine:
+        await engine.apipeline_process_enqueue_documents()
+        processed = await engine.doc_status.get_docs_by_statuses([DocStatus.PROCESSED])
+        assert set(processed) == {"a"}
+        await engine.apipeline_enqueue_documents(SECOND, ids="b", file_paths="b.txt")
+    _, status, labels = peer(tmp_path, ["process"], ["status"], ["labels"])
+    assert (status["processed"], status["failed"]) == (2, 0)
+    assert labels == ["Ann", "Bob", "Oslo", "Rome"]
+    async with ours(tmp_path) as engine:
+        assert await labels_of(engine) == labels
+        assert await graph_consistency(engine.context) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,17 @@ FAMILIES: tuple[Family, ...] = (
             "graph": "NetworkXStorage",
             "evidence": "JsonEvidenceStorage",
         },
+    ),
+    Family(
+        "faiss",
+        {
+            "kv": "JsonKVStorage",
+            "doc_status": "JsonDocStatusStorage",
+            "vector": "FaissVectorDBStorage",
+            "graph": "NetworkXStorage",
+            "evidence": "JsonEvidenceStorage",
+        },
+        unavailable="" if find_spec("faiss") else "faiss-cpu is not installed; it comes with the extra faiss",
     ),
 )
 

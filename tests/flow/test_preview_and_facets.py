@@ -8,8 +8,8 @@ import pytest
 
 from lightrag import LightRAG, QueryParam
 from lightrag.query.facets import MAX_BARS, Bar, Facets, count_facets
-from lightrag.query.preview import MAX_EXAMPLES
-from lightrag.query_filters import document_facts
+from lightrag.query.preview import MAX_EXAMPLES, preview
+from lightrag.query_filters import VectorQueryFilter, document_facts
 from tests.fakes.facts import FactModel
 from tests.flow.conftest import EngineFactory
 
@@ -55,10 +55,10 @@ async def engine(make_engine: EngineFactory) -> LightRAG:
 
 
 async def test_no_filter_leaves_everything(engine: LightRAG) -> None:
-    preview = await engine.afilter_preview(QueryParam())
-    assert preview.active is False
-    assert (preview.eligible_documents, preview.total_documents, preview.eligible_chunks) == (5, 5, 10)
-    assert [row["doc_id"] for row in preview.examples] == ["bare", "letter", "until", "open", "act"]
+    found = await engine.afilter_preview(QueryParam())
+    assert found.active is False
+    assert (found.eligible_documents, found.total_documents, found.eligible_chunks) == (5, 5, 10)
+    assert [row["doc_id"] for row in found.examples] == ["bare", "letter", "until", "open", "act"]
 
 
 @pytest.mark.parametrize(
@@ -78,13 +78,21 @@ async def test_no_filter_leaves_everything(engine: LightRAG) -> None:
 async def test_a_preview_counts_and_names_what_a_question_would_draw_on(
     engine: LightRAG, fields: dict[str, Any], expected: list[str]
 ) -> None:
-    preview = await engine.afilter_preview(QueryParam(**fields))
-    assert preview.active is True
-    assert (preview.eligible_documents, preview.total_documents) == (len(expected), 5)
-    assert preview.eligible_chunks == 2 * len(expected)
-    assert [row["doc_id"] for row in preview.examples] == expected
+    found = await engine.afilter_preview(QueryParam(**fields))
+    assert found.active is True
+    assert (found.eligible_documents, found.total_documents) == (len(expected), 5)
+    assert found.eligible_chunks == 2 * len(expected)
+    assert [row["doc_id"] for row in found.examples] == expected
     result = await engine.aquery_data("one", QueryParam(mode="naive", **fields))
     assert result["metadata"]["filter"]["eligible_documents"] == len(expected)
+
+
+async def test_documents_outside_of_what_a_caller_may_see_are_not_counted(engine: LightRAG) -> None:
+    limit = VectorQueryFilter(required_tags=["type:act"])
+    narrowed = VectorQueryFilter(required_tags=["type:act"], forbidden_tags=["draft"])
+    for wanted, number in ((limit, 2), (narrowed, 1)):
+        found = await preview(engine.context, wanted, limit)
+        assert (found.eligible_documents, found.total_documents) == (number, 2)
 
 
 async def test_an_example_shows_what_a_person_knows_a_document_by(engine: LightRAG) -> None:
@@ -103,15 +111,15 @@ async def test_only_a_few_are_named_the_newest_first(make_engine: EngineFactory)
     names = [f"d{number:02}" for number in range(MAX_EXAMPLES + 3)]
     for name in names:
         await engine.ainsert(name, ids=name, metadata={"tags": ["act"]})
-    preview = await engine.afilter_preview(QueryParam(required_tags=["act"]))
-    assert preview.eligible_documents == len(names)
-    assert [row["doc_id"] for row in preview.examples] == names[::-1][:MAX_EXAMPLES]
+    found = await engine.afilter_preview(QueryParam(required_tags=["act"]))
+    assert found.eligible_documents == len(names)
+    assert [row["doc_id"] for row in found.examples] == names[::-1][:MAX_EXAMPLES]
 
 
 async def test_an_empty_corpus(make_engine: EngineFactory) -> None:
     engine = await make_engine()
-    preview = await engine.afilter_preview(QueryParam(required_tags=["act"]))
-    assert (preview.active, preview.eligible_documents, preview.total_documents, preview.examples) == (True, 0, 0, [])
+    found = await engine.afilter_preview(QueryParam(required_tags=["act"]))
+    assert (found.active, found.eligible_documents, found.total_documents, found.examples) == (True, 0, 0, [])
     assert await engine.afacets() == Facets(documents=0)
 
 

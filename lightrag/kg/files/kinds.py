@@ -10,15 +10,17 @@ from lightrag.kg.files.table import Table
 KEY_VALUE = "kv"
 STATUS = "status"
 VECTOR = "vector"
+FAISS = "faiss"
 GRAPH = "graph"
 EVIDENCE = "evidence"
 
 _CLASSES = {
-    KEY_VALUE: ("row_table", "RowTable"),
-    STATUS: ("status_table", "StatusTable"),
-    VECTOR: ("vector_table", "VectorTable"),
-    GRAPH: ("graph_table", "GraphTable"),
-    EVIDENCE: ("evidence_table", "EvidenceTable"),
+    KEY_VALUE: ("files.row_table", "RowTable"),
+    STATUS: ("files.status_table", "StatusTable"),
+    VECTOR: ("files.vector_table", "VectorTable"),
+    FAISS: ("faiss.table", "FaissTable"),
+    GRAPH: ("files.graph_table", "GraphTable"),
+    EVIDENCE: ("files.evidence_table", "EvidenceTable"),
 }
 
 
@@ -40,5 +42,5 @@ def new_table(name: str, folder: Path) -> Table:
         folder: Where its files are.
     """
     module, class_name = _CLASSES[kind_of(name)]
-    table: Table = getattr(import_module(f"lightrag.kg.files.{module}"), class_name)(name, folder)
+    table: Table = getattr(import_module(f"lightrag.kg.{module}"), class_name)(name, folder)
     return table

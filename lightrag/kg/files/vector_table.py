@@ -85,7 +85,7 @@ class VectorTable(Table):
         """Read both files."""
         import numpy as np
 
-        stored = read_vectors(self.files)
+        stored = self.read()
         if stored is None:
             return
         self.model = stored.model
@@ -225,6 +225,16 @@ class VectorTable(Table):
             vectors = state.vectors[[state.positions[self.numbers[row_id]] for row_id in ids]]
             vectors = vectors.reshape(len(ids), self.dimension)
         rows = StoredRows(ids, [self.fields(row_id) for row_id in ids], vectors, self.model)
+        yield from self.written(rows, export)
+
+    # --- what a table with other files does in another way -----------------------------------------------------
+
+    def read(self) -> StoredRows | None:
+        """Return the rows of the files, ``None`` when there are none."""
+        return read_vectors(self.files)
+
+    def written(self, rows: StoredRows, export: Export) -> Iterator[NewFile]:
+        """Return the files that hold some rows."""
         yield from vector_files(self.files, rows, export.sources)
 
 

@@ -148,7 +148,7 @@ class Database:
         if block is not None and not block.closed:
             block.writes.append(write)
             return
-        await asyncio.wrap_future(self._writer.submit(write))
+        await _settled(self._writer.submit(write))
 
     def submit(self, write: Write) -> Future[None]:
         """Queue a write, for callers without an event loop."""
@@ -178,7 +178,7 @@ class Database:
         if outer is not None and not outer.closed:
             outer.writes.extend(block.writes)
             return
-        await asyncio.wrap_future(self._writer.submit(_all_of(block.writes)))
+        await _settled(self._writer.submit(_all_of(block.writes)))
 
     def left_holes(self) -> None:
         """Note that rows were deleted: names that nothing refers to any more are swept out when the file is closed."""
@@ -367,3 +367,23 @@ def release(database: Database) -> None:
         if not opened.holders:
             del _OPENED[database.path]
             database.close()
+
+
+async def _settled(commit: Future[None]) -> None:
+    """Await a commit to its end, also when the caller is cancelled meanwhile.
+
+    The writer makes the commit in any case. A caller that left before would give back its locks while what it wrote
+    is not there yet, and the next one would compute from the state before.
+    """
+    waiting = asyncio.wrap_future(commit)
+    cancelled: asyncio.CancelledError | None = None
+    while not waiting.done():
+        try:
+            await asyncio.shield(waiting)
+        except asyncio.CancelledError as error:
+            if waiting.cancelled():
+                raise
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+    waiting.result()

@@ -86,8 +86,7 @@ class FilterMemory:
         """
         table, metadata_filter = wanted.table, wanted.metadata_filter
         if metadata_filter is not None:
-            documents = self._load_documents(connection, metadata_filter)
-            numbers = _Numbers(connection, documents)
+            numbers = _Numbers(connection, *self._load_documents(connection, metadata_filter))
             if wanted.needs_evidence and self.evidence is None:
                 self.evidence = _read_evidence(connection, numbers)
             if table is not None and table.name not in self.labels:
@@ -97,16 +96,20 @@ class FilterMemory:
             partitions.read(connection, table.name)
             self.partitions[table.name] = partitions
 
-    def _load_documents(self, connection: sqlite3.Connection, metadata_filter: VectorQueryFilter) -> DocumentIndex:
+    def _load_documents(
+        self, connection: sqlite3.Connection, metadata_filter: VectorQueryFilter
+    ) -> tuple[DocumentIndex, NDArray[np.int32] | None]:
+        """Return the documents, and their ordinals by row of the status table if these were read on the way."""
         documents = self.documents
         if documents is None:
             documents = DocumentIndex(self.lock)
             documents.load([], np.empty(0, dtype=np.bool_))
-            _read_documents(connection, documents, documents.missing_parts(metadata_filter), first=True)
+            by_row = _read_documents(connection, documents, documents.missing_parts(metadata_filter), first=True)
             self.documents = documents
-        elif missing := documents.missing_parts(metadata_filter):
-            _read_documents(connection, documents, missing, first=False)
-        return documents
+            return documents, by_row
+        if missing := documents.missing_parts(metadata_filter):
+            return documents, _read_documents(connection, documents, missing, first=False)
+        return documents, None
 
     # --- asking ------------------------------------------------------------------------------------------------------
 
@@ -157,8 +160,12 @@ class FilterMemory:
 
 def _read_documents(
     connection: sqlite3.Connection, documents: DocumentIndex, parts: frozenset[Part], *, first: bool
-) -> None:
-    """Read parts of the facts of all documents, and at first which documents there are; from indexes, if they can."""
+) -> NDArray[np.int32]:
+    """Read parts of the facts of all documents, and at first which documents there are; from indexes, if they can.
+
+    Returns:
+        Ordinals by row of the status table.
+    """
     texts = ["t.key"]
     numbers = ["t.id"]
     source = Source(STATUS_TABLE, index=f"sqlite_autoindex_{STATUS_TABLE}_1")
@@ -178,6 +185,7 @@ def _read_documents(
         tags=_read_tags(connection, places) if Part.TAGS in parts else None,
         sources=Sources(read.texts[1], read.texts[2], read.numbers[1]) if Part.SOURCES in parts else None,
     )
+    return places if first or not doc_ids else documents.ordinals(doc_ids)[places]
 
 
 def _read_processed(connection: sqlite3.Connection, places: NDArray[np.int32], count: int) -> NDArray[np.bool_]:
@@ -209,34 +217,33 @@ def _read_tags(connection: sqlite3.Connection, places: NDArray[np.int32]) -> dic
 class _Numbers:
     """The numbers of documents in ``texts``, by which vectors and evidence name them."""
 
-    def __init__(self, connection: sqlite3.Connection, documents: DocumentIndex) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, documents: DocumentIndex, by_row: NDArray[np.int32] | None
+    ) -> None:
         self._connection = connection
         self.documents = documents
+        self._by_row = by_row
         self._ordinals: NDArray[np.int32] | None = None
 
     def ordinals(self, numbers: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the ordinals of documents by their numbers."""
         if self._ordinals is None:
             self._ordinals = self._read()
-        known = self._ordinals
-        unknown = np.unique(numbers[(numbers >= len(known)) | (known[np.minimum(numbers, len(known) - 1)] < 0)])
-        if len(unknown):
+        ordinals = self._ordinals[np.minimum(numbers, len(self._ordinals) - 1)]
+        missing = (ordinals < 0) | (numbers >= len(self._ordinals))
+        if missing.any():
             # Without a status row.
+            unknown, places = np.unique(numbers[missing], return_inverse=True)
             texts = texts_of(self._connection, unknown.tolist())
-            larger = np.full(max(len(known), int(unknown[-1]) + 1), -1, dtype=np.int32)
-            larger[: len(known)] = known
-            larger[unknown] = self.documents.ordinals([texts[number] for number in unknown.tolist()])
-            known = self._ordinals = larger
-        ordinals: NDArray[np.int32] = known[numbers]
+            ordinals[missing] = self.documents.ordinals([texts[number] for number in unknown.tolist()])[places]
         return ordinals
 
     def _read(self) -> NDArray[np.int32]:
         source = Source(STATUS_TABLE, index=documents_index(STATUS_TABLE))
         row_ids, numbers = read_columns(self._connection, source, numbers=["t.id", "t.document"]).numbers
-        keys = Source(STATUS_TABLE, index=f"sqlite_autoindex_{STATUS_TABLE}_1")
-        read = read_columns(self._connection, keys, numbers=["t.id"], texts=["t.key"])
-        by_row = np.zeros(int(row_ids.max(initial=0)) + 1, dtype=np.int32)
-        by_row[read.numbers[0]] = self.documents.ordinals(read.texts[0])
+        by_row = self._by_row
+        if by_row is None:
+            by_row = _read_documents(self._connection, self.documents, frozenset(), first=False)
         by_number = np.full(int(numbers.max(initial=0)) + 1, -1, dtype=np.int32)
         by_number[numbers] = by_row[row_ids]
         return by_number

@@ -114,6 +114,9 @@ class RowLabels:
 
     def accepted(self, row_ids: NDArray[np.int64], mask: Mask) -> Mask:
         """Return which rows have a label that a mask accepts; labels behind its end are not accepted."""
+        if len(row_ids):
+            # Rows that were deleted before the labels were read still stand in memory.
+            self._labels.resize(max(len(self._labels), int(row_ids.max()) + 1))
         padded = np.append(mask, np.False_)
         labels = np.minimum(self._labels.values, len(mask))
         answer: Mask = padded[labels[row_ids]]

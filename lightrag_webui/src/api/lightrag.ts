@@ -38,6 +38,7 @@ export interface Health {
   core_version?: string
   api_version?: string
   api_docs_available?: boolean
+  webui_title?: string | null
   pipeline_busy?: boolean
   working_directory?: string
   input_directory?: string

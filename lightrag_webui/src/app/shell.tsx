@@ -1,5 +1,5 @@
 import { Braces, FileText, MessagesSquare, Settings, Waypoints, WifiOff, type LucideIcon } from 'lucide-react'
-import { Suspense } from 'react'
+import { Suspense, useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { NavLink, Outlet } from 'react-router'
 import { Skeleton } from '@/components/ui/feedback'
@@ -42,6 +42,10 @@ function Tabs({ className, vertical }: { className?: string; vertical?: boolean 
 export function Shell() {
   const { t } = useTranslation()
   const health = useHealth()
+  const title = health.data?.webui_title || 'LightRAG'
+  useEffect(() => {
+    document.title = title
+  }, [title])
   return (
     <div className="flex h-dvh flex-col">
       <a href="#main" className="sr-only z-60 rounded-lg bg-brand px-3 py-2 text-on-brand focus:not-sr-only focus:absolute focus:start-3 focus:top-2" onClick={(event) => {
@@ -53,13 +57,13 @@ export function Shell() {
       <header className="flex h-14 shrink-0 items-center gap-4 border-b bg-surface px-4">
         <NavLink to="/ask" className="flex items-center gap-2.5 rounded-lg text-[0.9375rem] font-semibold tracking-tight">
           <img src="./icon.svg" alt="" width={28} height={28} />
-          LightRAG
+          <span className="max-w-48 truncate">{title}</span>
         </NavLink>
         <Tabs className="ms-2 hidden items-center gap-1 md:flex" />
         <span className="flex-1" />
         <AccountButton />
         <Tooltip text={t('nav.settings')}>
-          <NavLink to="/settings" aria-label={t('nav.settings')} className={({ isActive }) => cn('flex size-9 items-center justify-center rounded-lg hover:bg-sunken [&_svg]:size-4.5', isActive ? 'text-brand-ink' : 'text-muted')}>
+          <NavLink to="/settings" aria-label={t('nav.settings')} className="flex size-9 items-center justify-center rounded-lg text-muted hover:bg-sunken aria-[current=page]:bg-brand-soft aria-[current=page]:text-brand-ink [&_svg]:size-4.5">
             <Settings aria-hidden />
           </NavLink>
         </Tooltip>

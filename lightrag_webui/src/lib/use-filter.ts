@@ -24,6 +24,9 @@ export function useFilter(): [FilterState, SetFilter] {
   return [state, change]
 }
 
+/** Parameters with which a list is another one, so that its page no longer means anything. */
+const CHANGES_LIST: ReadonlySet<string> = new Set(['q', 'state', 'size'])
+
 /** One parameter of the address; the default is not written down. */
 export function useParam(name: string, otherwise = ''): [string, (value: string) => void] {
   const [params, setParams] = useSearchParams()
@@ -34,7 +37,7 @@ export function useParam(name: string, otherwise = ''): [string, (value: string)
           const next = new URLSearchParams(before)
           if (value && value !== otherwise) next.set(name, value)
           else next.delete(name)
-          if (name !== 'page') next.delete('page')
+          if (CHANGES_LIST.has(name)) next.delete('page')
           return next
         },
         { replace: true },

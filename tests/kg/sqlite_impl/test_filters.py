@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import pytest_asyncio
 from hypothesis import given, settings
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from lightrag.contracts.evidence import ObjectKind
 from lightrag.exceptions import UnsupportedFilterError
-from lightrag.kg.sqlite import bulk, filter_writes, schema
+from lightrag.kg.sqlite import bulk, filter_writes, schema, vector
 from lightrag.kg.sqlite.bulk import Source, read_columns
 from lightrag.kg.sqlite.database import FILE_NAME, Database
 from lightrag.kg.sqlite.doc_status import _Stored
@@ -24,7 +24,7 @@ from lightrag.kg.sqlite.filter_memory import FilterMemory
 from lightrag.kg.sqlite.filters import SQLiteCompiler
 from lightrag.predicates import Compare, In, Not, Operator, Predicate, Under, evaluate
 from lightrag.query_filters import as_filter, document_predicate, normal_form
-from tests.conformance.families import DIMENSION, Workspace, family_named
+from tests.conformance.families import Workspace, family_named
 from tests.conformance.test_filters import (
     CASES,
     NAMES,
@@ -209,20 +209,32 @@ def test_the_list_of_tags_follows_every_change(table: StatusTable) -> None:
     assert listed() == []
 
 
-async def test_older_files_get_their_list_of_tags(open_workspace: Callable[[], Workspace], tmp_path: Path) -> None:
-    workspace = open_workspace()
-    await (await workspace.doc_status()).upsert({"x": status_row("x", {"user_tags": ["a"]}), "y": status_row("y", {})})
-    await workspace.close()
+async def test_older_files_are_brought_up_to_date(open_workspace: Callable[[], Workspace], tmp_path: Path) -> None:
+    first = open_workspace()
+    corpus = await Corpus.open(first)
+    await corpus.put("x", {"user_tags": ["a"]})
+    await corpus.put("y", {})
+    await corpus.add_chunks("x", [1, 2])
+    await corpus.add_chunks("nobody", [3])
+    await first.close()
     with sqlite3.connect(tmp_path / FILE_NAME) as file:
-        file.execute(f"DROP TABLE {schema.tags_table(TABLE)}")
+        tags = schema.tags_table(TABLE)
+        file.execute(f"DROP TABLE {tags}")
         for name in ("inserted", "updated", "deleted"):
-            file.execute(f"DROP TRIGGER {schema.tags_table(TABLE)}_{name}")
+            file.execute(f"DROP TRIGGER {tags}_{name}")
+        for table in (TABLE, "vectors_chunks", "vectors_entities", "vectors_relationships"):
+            file.execute(f"DROP INDEX {table}_document")
+            file.execute(f"ALTER TABLE {table} DROP COLUMN document")
+        file.execute("DELETE FROM texts")
         file.execute("PRAGMA user_version=1")
     file.close()
-    status = await open_workspace().doc_status()
-    assert [key for key, _ in (await status.get_docs_paginated(metadata_filter=TAGGED))[0]] == ["x"]
-    await status.upsert({"y": status_row("y", {"user_tags": ["a"]})})
-    assert (await status.get_docs_paginated(metadata_filter=TAGGED))[1] == 2
+    again = await Corpus.open(open_workspace())
+    again.documents, again.chunk_rows = corpus.documents, corpus.chunk_rows
+    await again.check({"required_tags": ["a"]})
+    await again.check({"forbidden_tags": ["a"]})
+    await again.put("y", {"user_tags": ["a"]})
+    await again.add_chunks("y", [4])
+    await again.check({"required_tags": ["a"]})
 
 
 # --- whole columns ---------------------------------------------------------------------------------------------------
@@ -423,23 +435,21 @@ async def test_a_failing_hook_drops_memory_and_answers_stay_right(
     await corpus.check({"required_tags": ["a"]})
 
 
-async def test_large_searches_in_threads_are_filtered_too(open_workspace: Callable[[], Workspace]) -> None:
-    corpus = await Corpus.open(open_workspace())
-    count = 600_000 // DIMENSION
-    rng = np.random.default_rng(0)
-    vectors = rng.standard_normal((count, DIMENSION)).astype(np.float32)
-    names = [f"doc-{number:06}" for number in range(0, count, 100)]
-    await corpus.status.upsert(
-        {name: status_row(name, {"user_tags": ["t"] * (place % 5 == 0)}) for place, name in enumerate(names)}
-    )
-    await corpus.chunks.upsert(
-        {
-            f"c{number:06}": {"content": "x", "full_doc_id": names[number // 100], "vector": vector}
-            for number, vector in enumerate(vectors)
-        }
-    )
-    wanted = as_filter({"required_tags": ["t"]})
-    found = await corpus.chunks.query("", 50, vectors[0], metadata_filter=wanted)
-    everything = await corpus.chunks.query("", count, vectors[0])
-    chosen = set(names[::5])
-    assert [row["id"] for row in found] == [row["id"] for row in everything if row["full_doc_id"] in chosen][:50]
+async def test_searches_in_threads_are_filtered_too(
+    open_workspace: Callable[[], Workspace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = await small_corpus(open_workspace())
+    threads: set[str] = set()
+    search = vector.search
+
+    def watched(*arguments: Any) -> Any:
+        threads.add(threading.current_thread().name.partition("_")[0])
+        return search(*arguments)
+
+    monkeypatch.setattr(vector, "search", watched)
+    await corpus.check({"required_tags": ["a"]})
+    assert threads == {"MainThread"}
+    threads.clear()
+    monkeypatch.setattr(vector, "_THREAD_FROM", 0)
+    await corpus.check({"required_tags": ["a"]})
+    assert threads == {"sqlite-reader"}

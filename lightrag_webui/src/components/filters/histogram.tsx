@@ -44,6 +44,7 @@ export function DateHistogram({ bars, from, to, onChange }: HistogramProps) {
         ))}
       </div>
       <Slider.Root
+        dir="ltr"
         min={0}
         max={bars.length - 1}
         value={[low, high]}

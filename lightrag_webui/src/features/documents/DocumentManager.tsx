@@ -108,6 +108,8 @@ export default function DocumentManager() {
       ) : null}
       {shown.length ? (
         <DocumentTable
+          // Another page begins at its top.
+          key={`${list.page}/${list.size}`}
           documents={shown}
           total={total}
           selected={selected}

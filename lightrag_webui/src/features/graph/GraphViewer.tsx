@@ -2,7 +2,6 @@ import { useQueryClient } from '@tanstack/react-query'
 import { ListFilter, Maximize, Minus, Plus, Shuffle, Waypoints } from 'lucide-react'
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { queryGraphs } from '@/api/lightrag'
 import { FilterChips } from '@/components/filters/chips'
 import { FilterPanel } from '@/components/filters/filter-panel'
 import { PreviewLine } from '@/components/filters/preview-line'
@@ -20,7 +19,7 @@ import { GraphSearch } from './graph-search'
 import { ObjectPanel } from './object-panel'
 import { ScopeSelect } from './scope-select'
 import { DEPTHS, Settings, SIZES } from './Settings'
-import { useLightragGraph, type ShownGraph } from './useLightragGraph'
+import { fetchGraphPart, useLightragGraph, type ShownGraph } from './useLightragGraph'
 
 const GraphCanvas = lazy(() => import('./graph-canvas'))
 
@@ -56,10 +55,10 @@ export default function GraphViewer() {
 
   const expand = useCallback(
     async (name: string) => {
-      const more = await queryGraphs(name, 1, 200, graphScopeTag && !compare ? [graphScopeTag] : [])
+      const more = await fetchGraphPart({ label: name, depth: 1, nodes: 200, scope: compare ? null : graphScopeTag }, filter)
       client.setQueriesData<ShownGraph>({ queryKey: ['graph'], type: 'active' }, (before) => (before ? { ...before, data: joinGraphs(before.data, more) } : before))
     },
-    [client, graphScopeTag, compare],
+    [client, graphScopeTag, compare, filter],
   )
   const toggle = useCallback((kind: string) => {
     setHiddenKinds((before) => {

@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { GraphResponse } from '@/api/lightrag'
+import { emptyFilter } from '@/lib/filters'
 import { buildGraph, evidenceOf, groupScopes, joinGraphs, legendOf, unknownTo } from './graph-data'
 import { arrange } from './layout'
+import { fetchGraphPart } from './useLightragGraph'
 
 const node = (id: string, kind = 'person') => ({ id, labels: [id], properties: { entity_type: kind } })
 const edge = (source: string, target: string) => ({ id: `${source}-${target}`, type: 'DIRECTED', source, target, properties: { weight: 2 } })
@@ -21,8 +23,12 @@ it('draws the same graph the same way, and keeps places', () => {
 it('puts what stands alone around what is connected', () => {
   const drawn = buildGraph(graph(['a', 'b', 'c', 'x', 'y'], [['a', 'b'], ['b', 'c']]), '#ccc')
   arrange(drawn, 50)
-  const distance = (name: string) => Math.hypot(drawn.getNodeAttribute(name, 'x'), drawn.getNodeAttribute(name, 'y'))
-  expect(Math.min(distance('x'), distance('y'))).toBeGreaterThan(Math.max(distance('a'), distance('b'), distance('c')))
+  const place = (name: string) => drawn.getNodeAttributes(name)
+  const widest = (axis: 'x' | 'y') => Math.max(...['a', 'b', 'c'].map((name) => Math.abs(place(name)[axis])))
+  for (const name of ['x', 'y']) {
+    const { x, y } = place(name)
+    expect(Math.abs(x) > widest('x') || Math.abs(y) > widest('y')).toBe(true)
+  }
 })
 
 it('counts kinds, the most frequent first', () => {
@@ -44,4 +50,16 @@ it('reads the documents behind an object', () => {
 
 it('groups scopes by prefix', () => {
   expect(groupScopes(['lang:en', 'tenant:1', 'tenant:2'])).toEqual([{ prefix: 'lang:', scopes: ['lang:en'] }, { prefix: 'tenant:', scopes: ['tenant:1', 'tenant:2'] }])
+})
+
+it('asks for no part of the graph without the filter and the scope in force', async () => {
+  const fetch = vi.fn(async (_address: string, _options: RequestInit) => new Response('{"nodes":[],"edges":[],"is_truncated":false}'))
+  vi.stubGlobal('fetch', fetch)
+  const part = { label: 'Ada', depth: 1, nodes: 200, scope: 'tenant:1' }
+  await fetchGraphPart(part, emptyFilter('UTC'))
+  await fetchGraphPart(part, { ...emptyFilter('UTC'), required: ['type:act'], forbidden: ['draft'] })
+  vi.unstubAllGlobals()
+  expect(fetch.mock.calls[0]?.[0]).toBe('/graphs?label=Ada&max_depth=1&max_nodes=200&required_tags=tenant%3A1')
+  expect([fetch.mock.calls[1]?.[0], fetch.mock.calls[1]?.[1].method]).toEqual(['/graphs', 'POST'])
+  expect(JSON.parse(String(fetch.mock.calls[1]?.[1].body))).toEqual({ label: 'Ada', max_depth: 1, max_nodes: 200, required_tags: ['type:act', 'tenant:1'], forbidden_tags: ['draft'] })
 })

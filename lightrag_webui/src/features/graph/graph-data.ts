@@ -23,9 +23,12 @@ export interface EdgeAttributes {
 
 export type DrawnGraph = Graph<NodeAttributes, EdgeAttributes>
 
-/** Colours that stay apart for most kinds of colour blindness, on light and dark. */
-const PALETTE = ['#0f8b8d', '#e0902b', '#7a63c8', '#d1495b', '#4a86c5', '#5a9e4b', '#b2679e', '#96793f', '#5f7d8c', '#c96a3d']
-export const OTHER_COLOR = '#8b9aa3'
+/** Kinds that are common have a colour of their own, the same in every view; amber is left to what a scope does not know. */
+const COLORS: Record<string, string> = {
+  person: '#0f8b8d', organization: '#4a86c5', location: '#7a63c8', place: '#7a63c8', event: '#d1495b', concept: '#b2679e', artifact: '#5a9e4b', object: '#5a9e4b', document: '#7d6a4f', date: '#94a9b3',
+}
+const FURTHER = ['#3c5a8c', '#8a4b6b', '#3f7d5a', '#a3557f', '#6b7a2f', '#5b5fa8']
+export const OTHER_COLOR = '#a8b3b8'
 
 export const kindOf = (node: GraphNode): string => {
   const kind = node.properties['entity_type']
@@ -38,7 +41,7 @@ export function legendOf(nodes: readonly GraphNode[]): Array<{ kind: string; cou
   for (const node of nodes) counts.set(kindOf(node), (counts.get(kindOf(node)) ?? 0) + 1)
   return [...counts]
     .sort(([a, one], [b, other]) => other - one || a.localeCompare(b))
-    .map(([kind, count], index) => ({ kind, count, color: kind === 'unknown' ? OTHER_COLOR : (PALETTE[index] ?? OTHER_COLOR) }))
+    .map(([kind, count]) => ({ kind, count, color: kind === 'unknown' ? OTHER_COLOR : (COLORS[kind] ?? FURTHER[Math.floor(seedOf(kind) * FURTHER.length)] ?? OTHER_COLOR) }))
 }
 
 /** A number from 0 to 1 that is always the same for a name: a graph that is drawn again looks the same. */

@@ -40,15 +40,16 @@ export function arrange(graph: DrawnGraph, iterations: number): void {
     scale(connected)
     noverlap.assign(connected, { maxIterations: 100, settings: { margin: 5, ratio: 1.15 } })
   }
-  let edge = 0
+  const half = { x: 0, y: 0 }
   connected.forEachNode((name, { x, y }) => {
     graph.mergeNodeAttributes(name, { x, y })
-    edge = Math.max(edge, Math.hypot(x, y))
+    half.x = Math.max(half.x, Math.abs(x))
+    half.y = Math.max(half.y, Math.abs(y))
   })
-  placeAround(graph, lonely, edge)
+  placeAround(graph, lonely, half)
 }
 
-/** Puts the middle of a graph at the origin and most of its nodes within the radius. */
+/** Puts the middle of a graph at the origin, its longer side across, and most of its nodes within the radius. */
 function scale(graph: DrawnGraph): void {
   let [sumX, sumY] = [0, 0]
   graph.forEachNode((_name, { x, y }) => {
@@ -58,20 +59,33 @@ function scale(graph: DrawnGraph): void {
   const [midX, midY] = [sumX / graph.order, sumY / graph.order]
   const distances = graph.mapNodes((_name, { x, y }) => Math.hypot(x - midX, y - midY)).sort((a, b) => a - b)
   const factor = RADIUS / (distances[Math.floor(distances.length * 0.9)] || 1)
-  graph.updateEachNodeAttributes((_name, attributes) => ({ ...attributes, x: (attributes.x - midX) * factor, y: (attributes.y - midY) * factor }))
+  let [across, along, both] = [0, 0, 0]
+  graph.forEachNode((_name, { x, y }) => {
+    across += (x - midX) ** 2
+    along += (y - midY) ** 2
+    both += (x - midX) * (y - midY)
+  })
+  const angle = -Math.atan2(2 * both, across - along) / 2
+  const [cos, sin] = [Math.cos(angle) * factor, Math.sin(angle) * factor]
+  graph.updateEachNodeAttributes((_name, attributes) => {
+    const [x, y] = [attributes.x - midX, attributes.y - midY]
+    return { ...attributes, x: x * cos - y * sin, y: x * sin + y * cos }
+  })
 }
 
 const SPACE = 26
 
-function placeAround(graph: DrawnGraph, names: string[], edge: number): void {
+/** Puts nodes on ellipses around the rectangle with these half sides. */
+function placeAround(graph: DrawnGraph, names: string[], half: { x: number; y: number }): void {
   const sorted = [...names].sort((a, b) => graph.getNodeAttribute(a, 'kind').localeCompare(graph.getNodeAttribute(b, 'kind')) || a.localeCompare(b))
-  let radius = edge + (edge ? 40 : 0)
-  for (let placed = 0; placed < sorted.length; radius += SPACE) {
-    const room = Math.max(6, Math.floor((2 * Math.PI * Math.max(radius, SPACE)) / SPACE))
+  // An ellipse holds a rectangle when its axes are longer by the root of two; a little less is enough for what is round itself.
+  let [across, down] = half.x ? [half.x * 1.25 + SPACE, half.y * 1.25 + SPACE] : [SPACE, SPACE]
+  for (let placed = 0; placed < sorted.length; across += SPACE, down += SPACE) {
+    const room = Math.max(6, Math.floor((Math.PI * (across + down)) / SPACE))
     const ring = sorted.slice(placed, placed + room)
     ring.forEach((name, index) => {
       const angle = (index / ring.length) * 2 * Math.PI
-      graph.mergeNodeAttributes(name, { x: Math.cos(angle) * Math.max(radius, SPACE), y: Math.sin(angle) * Math.max(radius, SPACE) })
+      graph.mergeNodeAttributes(name, { x: Math.cos(angle) * across, y: Math.sin(angle) * down })
     })
     placed += ring.length
   }

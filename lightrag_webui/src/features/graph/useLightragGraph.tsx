@@ -27,29 +27,27 @@ export function useScopes() {
   return useQuery({ queryKey: ['scopes'], queryFn: listScopes, staleTime: 15_000 })
 }
 
+/** Fetches the surroundings of an entity as a scope and a filter leave them; nothing else may come into the picture. */
+export function fetchGraphPart(part: { label: string; depth: number; nodes: number; scope: string | null }, filter: FilterState, signal?: AbortSignal): Promise<GraphResponse> {
+  const payload = toPayload(filter)
+  const tags = part.scope ? [part.scope] : []
+  if (Object.keys(payload).length === 0) return queryGraphs(part.label, part.depth, part.nodes, tags, signal)
+  const required = [...new Set([...(payload.required_tags ?? []), ...tags])]
+  return queryFilteredGraph({ label: part.label, max_depth: part.depth, max_nodes: part.nodes }, { ...payload, ...(required.length ? { required_tags: required } : {}) }, signal)
+}
+
 /** The graph of a view. Another label, depth, size, scope or filter fetches it anew. */
 export function useLightragGraph(view: GraphView) {
-  const { queryLabel, graphQueryMaxDepth, graphMaxNodes, graphScopeTag, compare } = view
-  const filter = toPayload(view.filter)
-  const filtered = Object.keys(filter).length > 0
-  const requiredTags = graphScopeTag ? [graphScopeTag] : []
-
+  const { queryLabel, graphQueryMaxDepth, graphMaxNodes, graphScopeTag, filter, compare } = view
   return useQuery({
-    queryKey: ['graph', queryLabel, graphQueryMaxDepth, graphMaxNodes, graphScopeTag, filtered ? filter : null, compare],
+    queryKey: ['graph', queryLabel, graphQueryMaxDepth, graphMaxNodes, graphScopeTag, toPayload(filter), compare],
     placeholderData: keepPreviousData,
     staleTime: 30_000,
     queryFn: async ({ signal }): Promise<ShownGraph> => {
-      const fetchPart = (tags: string[]) =>
-        filtered
-          ? queryFilteredGraph(
-              { label: queryLabel, max_depth: graphQueryMaxDepth, max_nodes: graphMaxNodes },
-              { ...filter, ...(tags.length ? { required_tags: [...new Set([...(filter.required_tags ?? []), ...tags])] } : {}) },
-              signal,
-            )
-          : queryGraphs(queryLabel, graphQueryMaxDepth, graphMaxNodes, tags, signal)
-      const data = await fetchPart(requiredTags)
+      const part = { label: queryLabel, depth: graphQueryMaxDepth, nodes: graphMaxNodes }
+      const data = await fetchGraphPart({ ...part, scope: graphScopeTag }, filter, signal)
       if (!compare || !graphScopeTag) return { data, hidden: NOTHING }
-      const whole = await fetchPart([])
+      const whole = await fetchGraphPart({ ...part, scope: null }, filter, signal)
       return { data: whole, hidden: unknownTo(whole, data) }
     },
   })
