@@ -17,6 +17,7 @@ fi
 # The tests run even when a check has failed, so that one run shows everything.
 status=0
 "$root/scripts/lint.sh" || status=1
+"$root/scripts/webui.sh" check || status=1
 printf '\n==> pytest\n'
 "$python" -m pytest -n 2 || status=1
 exit "$status"

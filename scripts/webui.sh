@@ -2,7 +2,8 @@
 # Builds the web UI into lightrag/api/webui, from where the server shows it at /webui. Does nothing when it is up to date.
 #
 #   scripts/webui.sh          install what is missing, build
-#   scripts/webui.sh test     types, lint, unit tests; the end-to-end tests too where Chromium is installed
+#   scripts/webui.sh check    types, lint, unit tests
+#   scripts/webui.sh test     the same, and the end-to-end tests where Chromium is installed
 #   scripts/webui.sh shots    take the screenshots of the README
 set -euo pipefail
 
@@ -43,13 +44,15 @@ browser() {
 
 case "$task" in
 build) build ;;
-test)
+check | test)
     status=0
     for step in typecheck lint test; do
         printf '\n==> web UI: %s\n' "$step"
         (cd "$web" && npm run --silent "$step") || status=1
     done
-    if browser; then
+    if [[ "$task" == check ]]; then
+        exit "$status"
+    elif browser; then
         printf '\n==> web UI: end to end\n'
         build && (cd "$web" && npm run --silent e2e) || status=1
     else
@@ -59,7 +62,7 @@ test)
     ;;
 shots) build && (cd "$web" && npm run --silent screenshots) ;;
 *)
-    printf 'Unknown task %s; known are build, test, shots.\n' "$task" >&2
+    printf 'Unknown task %s; known are build, check, test, shots.\n' "$task" >&2
     exit 2
     ;;
 esac

@@ -12,7 +12,6 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.staticfiles import StaticFiles
 
 from lightrag.api import API_VERSION
 from lightrag.api.auth import Access, check_safety
@@ -24,6 +23,7 @@ from lightrag.api.middleware import BodyCeiling, RequestBoundary, SecurityHeader
 from lightrag.api.openapi import DESCRIPTION, install_openapi, operation_id
 from lightrag.api.routers import auth, documents, graph, graph_edits, health, metrics, ollama, pages, pipeline, query
 from lightrag.api.state import ServerState
+from lightrag.api.web_ui import add_web_ui
 from lightrag.configured import build_engine
 from lightrag.lightrag import LightRAG
 from lightrag.settings_api import MEBIBYTE, ApiSettings, load_api_settings
@@ -120,8 +120,7 @@ def _include_routes(app: FastAPI, state: ServerState) -> None:
         app.include_router(metrics.router)
     if state.settings.enable_api_docs:
         install_docs(app)
-    if state.web_ui is not None:
-        app.mount("/webui", StaticFiles(directory=state.web_ui, html=True), name="webui")
+    add_web_ui(app, state.web_ui)
 
 
 @asynccontextmanager

@@ -453,9 +453,8 @@ def test_a_damaged_row_costs_no_other_row(lines: list[str], data: st.DataObject)
     line = lines[touched]
     start = data.draw(st.integers(0, len(line) - 1))
     length = data.draw(st.integers(1, 6))
-    insert = data.draw(
-        st.sampled_from(["", "<|#|>", "<|", "#", " ", "\\", '"', "}", "(", "relation", "<think>", "|", "x"])
-    )
+    # No "<think>": what follows an opening that is never closed is thought, by the rule that has its own tests.
+    insert = data.draw(st.sampled_from(["", "<|#|>", "<|", "#", " ", "\\", '"', "}", "(", "relation", "|", "x"]))
     damaged = line[:start] + insert + line[start + length :]
     text = "\n".join([*lines[:touched], damaged, *lines[touched + 1 :], END])
     untouched = [

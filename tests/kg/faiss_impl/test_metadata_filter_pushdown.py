@@ -12,9 +12,11 @@ import pytest_asyncio
 
 faiss = pytest.importorskip("faiss", reason="faiss-cpu is not installed; it comes with the extra faiss")
 
-from lightrag.exceptions import InputError, MissingDependencyError  # noqa: E402
+from lightrag.exceptions import InputError, MissingDependencyError, SchemaVersionError, StorageError  # noqa: E402
 from lightrag.kg.faiss import index as index_module  # noqa: E402
 from lightrag.kg.faiss.index import FaissIndex, IndexOptions  # noqa: E402
+from lightrag.kg.files.table import Change  # noqa: E402
+from lightrag.kg.vector_spaces import stored_space  # noqa: E402
 from tests.conformance.families import Workspace, embedding, family_named  # noqa: E402
 from tests.kg.faiss_impl.workspace import Corpus, open_vectors, workspace_in  # noqa: E402
 
@@ -123,11 +125,30 @@ async def test_the_index_follows_writes_and_reopening(workspace: Workspace, tmp_
 async def test_a_failed_transaction_leaves_the_index_as_it_was(workspace: Workspace, kind: str) -> None:
     corpus = await Corpus.make(workspace, 20, 8, (1.0,), faiss_index=kind)
     before = [await corpus.found(target, 40, None) for target in targets(2, 8)]
-    with pytest.raises(ZeroDivisionError):
+
+    async def fail() -> None:
         async with corpus.store.transaction():
             await corpus.store.upsert({"new": {"content": "new", "vector": np.ones(8)}})
             await corpus.store.delete(list(corpus.vectors)[:5])
             raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
+    assert [await corpus.found(target, 40, None) for target in targets(2, 8)] == before
+
+
+async def test_a_change_that_is_taken_back_is_taken_back_in_the_index(workspace: Workspace) -> None:
+    corpus = await Corpus.make(workspace, 20, 8, (1.0,))
+    before = [await corpus.found(target, 40, None) for target in targets(2, 8)]
+    store = corpus.store
+
+    def fail(change: Change) -> None:
+        change.apply(store.table, ["delete", list(corpus.vectors)[:5]])
+        change.apply(store.table, store.table.put_operation([("new", "{}")], np.ones((1, 8), dtype=np.float32)))
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await store.folder.write(fail)
     assert [await corpus.found(target, 40, None) for target in targets(2, 8)] == before
 
 
@@ -169,6 +190,31 @@ async def test_both_vector_stores_stand_in_one_folder(workspace: Workspace, tmp_
         await other.close()
     assert (tmp_path / "faiss_chunks.jsonl").exists()
     assert (tmp_path / "vdb_chunks.json").exists()
+
+
+async def test_dimension_and_model_are_told_without_reading_rows(workspace: Workspace, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not tell the dimension"):
+        stored_space("FaissVectorDBStorage", str(tmp_path), "")
+    await (await workspace.vectors()).upsert({"a": {"content": "a"}})
+    await workspace.close()
+    assert stored_space("FaissVectorDBStorage", str(tmp_path), "") == (8, "model-a")
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        ('{"format": 2, "dimension": 8, "model": ""}\n', SchemaVersionError),
+        ('{"format": 1}\n', StorageError),
+        ('{"format": 1, "dimension": 8, "model": ""}\n["a", {}, "AAAA"]\n', StorageError),
+        ('{"format": 1, "dimension": 8, "model": ""}\n["a"]\n', StorageError),
+    ],
+)
+async def test_a_file_that_cannot_be_understood_is_named(
+    workspace: Workspace, tmp_path: Path, content: str, error: type[Exception]
+) -> None:
+    (tmp_path / "faiss_chunks.jsonl").write_text(content)
+    with pytest.raises(error, match=r"faiss_chunks\.jsonl"):
+        await workspace.vectors()
 
 
 async def test_without_the_driver_the_extra_is_named(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,12 +32,16 @@ async def open_vectors(workspace: Workspace, dimension: int, **options: Any) -> 
     return store
 
 
+def tag_of(share: float) -> str:
+    return f"share-{round(share * 10_000)}"
+
+
 @dataclass
 class Corpus:
     """Chunks of documents, each of which carries the tag of every share that it belongs to."""
 
     store: FaissVectorDBStorage
-    shares: tuple[float, ...]
+    documents: int
     vectors: dict[str, np.ndarray] = field(default_factory=dict)
     owners: dict[str, int] = field(default_factory=dict)
 
@@ -46,7 +50,7 @@ class Corpus:
         cls, workspace: Workspace, documents: int, dimension: int, shares: tuple[float, ...], **options: Any
     ) -> Corpus:
         status = await workspace.doc_status()
-        corpus = cls(await open_vectors(workspace, dimension, **options), shares)
+        corpus = cls(await open_vectors(workspace, dimension, **options), documents)
         tags = {share: set(range(max(1, round(documents * share)))) for share in shares}
         rows = {
             f"doc-{number}": {
@@ -56,7 +60,7 @@ class Corpus:
                 "status": "processed",
                 "created_at": "2024",
                 "updated_at": "2024",
-                "metadata": {"user_tags": [f"share:{share}" for share in shares if number in tags[share]]},
+                "metadata": {"user_tags": [tag_of(share) for share in shares if number in tags[share]]},
             }
             for number in range(documents)
         }
@@ -72,10 +76,7 @@ class Corpus:
                 )
             }
         )
-        corpus.documents = documents
         return corpus
-
-    documents: int = 0
 
     async def put(self, rows: dict[str, tuple[int, np.ndarray]]) -> None:
         await self.store.upsert(
@@ -103,5 +104,5 @@ class Corpus:
         return [keys[place] for place in np.argsort(-scores, kind="stable")[:count]]
 
     async def found(self, target: np.ndarray, count: int, share: float | None) -> list[str]:
-        wanted = None if share is None else as_filter({"required_tags": [f"share:{share}"]})
+        wanted = None if share is None else as_filter({"required_tags": [tag_of(share)]})
         return [row["id"] for row in await self.store.query("", count, target, metadata_filter=wanted)]
