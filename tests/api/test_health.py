@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
+
+import pytest
 
 from tests.api.conftest import Serve, Server
 
@@ -105,9 +108,16 @@ async def test_figures_can_be_off(serve: Serve) -> None:
     assert (await server.client.get("/metrics")).status_code == 404
 
 
-async def test_start_page(server: Server) -> None:
+@pytest.mark.parametrize(("built", "place"), [(True, "/webui/"), (False, "/docs")])
+async def test_start_page(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, built: bool, place: str
+) -> None:
+    if built:
+        (tmp_path / "index.html").write_text("page", encoding="utf-8")
+    monkeypatch.setattr("lightrag.api.app.WEB_UI_FOLDER", tmp_path)
+    server = await serve()
     answer = await server.client.get("/")
-    assert (answer.status_code, answer.headers["location"]) == (307, "/docs")
+    assert (answer.status_code, answer.headers["location"]) == (307, place)
 
 
 async def test_customization(serve: Serve) -> None:
