@@ -12,8 +12,7 @@
     |   `-- EmbeddingMismatchError           stored vectors and the embedding model disagree
     |-- ModelError                           a language, embedding or rerank model failed
     |   |-- ModelTimeoutError                no reply in time
-    |   |-- ModelReplyError                  a reply that cannot be used; TruncatedReplyError (runtime.model_errors)
-    |   |-- ProviderError                    a provider refused or failed (runtime.model_errors)
+    |   |-- ModelReplyError                  a reply that cannot be used
     |   `-- ContextTooLongError              the request exceeds the model's context
     |-- PipelineBusyError                    another run holds the workspace
     |-- PipelineCancelledError               the run was asked to stop

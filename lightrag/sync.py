@@ -12,6 +12,17 @@ T = TypeVar("T")
 _threads = threading.local()
 
 
+class _OwnLoop:
+    """The loop of a thread, closed when the thread ends."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+
+    def __del__(self) -> None:
+        if not self.loop.is_closed() and not self.loop.is_running():
+            self.loop.close()
+
+
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end on this thread's own loop, which is kept for the next call.
 
@@ -34,11 +45,10 @@ def always_get_an_event_loop() -> asyncio.AbstractEventLoop:
         return asyncio.get_running_loop()
     except RuntimeError:
         pass
-    loop: asyncio.AbstractEventLoop | None = getattr(_threads, "loop", None)
-    if loop is None or loop.is_closed():
-        loop = asyncio.new_event_loop()
-        _threads.loop = loop
-    return loop
+    own: _OwnLoop | None = getattr(_threads, "own", None)
+    if own is None or own.loop.is_closed():
+        own = _threads.own = _OwnLoop()
+    return own.loop
 
 
 class SyncTwins:

@@ -43,9 +43,7 @@ WORK = BENCH / ".work"
 CHILD_TIMEOUT_S = 3600
 
 # One thread each; and nothing of this shell's may configure an engine, so a child inherits these names alone.
-_PINS = dict.fromkeys(
-    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
-)
+_PINS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
 _INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "OPENBLAS_CORETYPE")
 
 
@@ -111,9 +109,7 @@ def child_environment() -> dict[str, str]:
     return {name: os.environ[name] for name in _INHERITED if name in os.environ} | _PINS
 
 
-def run_child(
-    engine: Engine, script: str, arguments: tuple[str, ...], flags: tuple[str, ...] = ()
-) -> dict[str, Any]:
+def run_child(engine: Engine, script: str, arguments: tuple[str, ...], flags: tuple[str, ...] = ()) -> dict[str, Any]:
     """Run a script under an engine's interpreter and return the JSON of its last line.
 
     Raises:

@@ -93,9 +93,7 @@ class Table:
             values.append(float(figure))
         return statistics.median(values) if values else None
 
-    def against_peer(
-        self, title: str, unit: str, scenario: str, *path: str, limit: Limit | None = None
-    ) -> None:
+    def against_peer(self, title: str, unit: str, scenario: str, *path: str, limit: Limit | None = None) -> None:
         """Add a row whose target, if it has one, is about our figure divided by the peer's."""
         ours, peer = self.median(OURS, scenario, *path), self.median(PEER, scenario, *path)
         ratio = ours / peer if ours is not None and peer else None
@@ -142,9 +140,7 @@ def build_table(runs: Runs, sizes: Sizes) -> list[Row]:
         "p50_s",
         limit=under(0.05, "under 0.05 × peer"),
     )
-    table.against_peer(
-        f"Reopen {sizes.base} documents", "s", "reopen", "wall_s", limit=under(0.5, "under 0.5 × peer")
-    )
+    table.against_peer(f"Reopen {sizes.base} documents", "s", "reopen", "wall_s", limit=under(0.5, "under 0.5 × peer"))
     table.against_peer("Reopen to the first answer", "s", "reopen", "to_first_answer_s")
     table.against_peer(
         f"Add one vector to {sizes.rows} and save",
@@ -188,9 +184,7 @@ def _add_ingest(table: Table, base: str, small: str, large: str) -> None:
         "written_per_disk",
         limit=at_most(3, "at most 3"),
     )
-    table.against_peer(
-        f"{base.capitalize()}: on disk", "MB", base, "disk_mb", limit=at_most(0.5, "at most 0.5 × peer")
-    )
+    table.against_peer(f"{base.capitalize()}: on disk", "MB", base, "disk_mb", limit=at_most(0.5, "at most 0.5 × peer"))
     table.against_peer(f"{base.capitalize()}: peak memory", "MB", base, "peak_rss_mb")
     table.against_peer(f"{base.capitalize()}: documents per second", "/s", base, "docs_per_wall_s")
 

@@ -117,12 +117,9 @@ class FaissIndex:
         Raises:
             MissingDependencyError: FAISS is not installed.
         """
-        import numpy as np
-
         self.dimension = dimension
         self.options = options
         self._faiss = driver()
-        self._held = GrowingArray(np.bool_)
         self._reset()
 
     def _reset(self) -> None:
