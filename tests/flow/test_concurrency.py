@@ -95,7 +95,7 @@ asyncio.run(main())
 
 async def test_two_processes_in_one_directory(tmp_path: Path) -> None:
     command = [sys.executable, "-c", CHILD, str(tmp_path)]
-    children = [subprocess.Popen([*command, name], cwd=ROOT) for name in ("a", "b")]
+    children = [subprocess.Popen([*command, name], cwd=ROOT) for name in ("a", "b")]  # noqa: ASYNC220
     for child in children:
         assert await asyncio.to_thread(child.wait, 100) == 0
     engine = make(tmp_path)
