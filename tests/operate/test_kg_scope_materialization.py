@@ -10,12 +10,24 @@ from lightrag import LightRAG, QueryParam
 from lightrag.exceptions import FilterSyntaxError, InputError, ScopeError
 from tests.fakes.audit import disagreements, snapshot
 from tests.fakes.facts import FactModel
+from tests.fakes.filtering import FILES
 from tests.flow.conftest import EngineFactory
 
 SCOPED: dict[str, Any] = {"enable_kg_scope_materialization": True, "scope_tag_prefixes": ["tenant:"]}
 ONE = "IKEA -> Sweden: one tells how IKEA began in Sweden\n"
 TWO = "IKEA -> Delft: two tells how IKEA built in Delft\n"
 NOBODY = "IKEA -> Moon: nobody tells how IKEA went to the Moon\n"
+
+
+@pytest.fixture(params=["sqlite", "files"])
+def make_engine(request: pytest.FixtureRequest, make_engine: EngineFactory) -> EngineFactory:
+    """Open engines on every graph store that there is."""
+    storages = FILES if request.param == "files" else {}
+
+    async def make(model: FactModel | None = None, **fields: Any) -> LightRAG:
+        return await make_engine(model, **{**storages, **fields})
+
+    return make
 
 
 async def insert(engine: LightRAG, doc_id: str, text: str, *tags: str) -> None:

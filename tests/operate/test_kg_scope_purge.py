@@ -14,8 +14,20 @@ from lightrag import LightRAG, QueryParam
 from lightrag.exceptions import AccessDeniedError, ScopeError
 from tests.fakes.audit import disagreements, snapshot
 from tests.fakes.facts import FactModel, make_embedding
+from tests.fakes.filtering import FILES
 from tests.flow.conftest import EngineFactory
 from tests.operate.test_kg_scope_materialization import ONE, SCOPED, TWO, insert, names, tenants
+
+
+@pytest.fixture(params=["sqlite", "files"])
+def make_engine(request: pytest.FixtureRequest, make_engine: EngineFactory) -> EngineFactory:
+    """Open engines on every graph store that there is."""
+    storages = FILES if request.param == "files" else {}
+
+    async def make(model: FactModel | None = None, **fields: Any) -> LightRAG:
+        return await make_engine(model, **{**storages, **fields})
+
+    return make
 
 
 async def test_a_deleted_document_leaves_its_scope_and_an_empty_scope_is_gone(make_engine: EngineFactory) -> None:

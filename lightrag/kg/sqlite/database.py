@@ -32,7 +32,7 @@ Read = Callable[[sqlite3.Connection], T]
 FILE_NAME = "lightrag.sqlite"
 
 # Reads of up to so many rows are done where they are asked for: they take less than handing them to a thread and back.
-INLINE_ROWS = 256
+INLINE_ROWS = 2048
 _READER_THREADS = 4
 _MAX_WORKSPACE_BYTES = 200
 
