@@ -8,14 +8,22 @@ from collections.abc import Iterator
 import pytest
 
 
+def untouched_logging() -> None:
+    """Let the package's loggers be as they are in a program that configures nothing."""
+    logging.disable(logging.NOTSET)
+    names = [name for name in logging.root.manager.loggerDict if name == "lightrag" or name.startswith("lightrag.")]
+    for name in ["lightrag", *names]:
+        logger = logging.getLogger(name)
+        logger.disabled = False
+        logger.propagate = True
+        logger.setLevel(logging.NOTSET)
+        for handler in list(logger.handlers):
+            logger.removeHandler(handler)
+
+
 @pytest.fixture(autouse=True)
 def own_logging() -> Iterator[None]:
-    """Undo what a test does to the package's logger, on which later tests listen."""
-    logger = logging.getLogger("lightrag")
-    level, propagate, handlers = logger.level, logger.propagate, list(logger.handlers)
+    """Undo what a test does to the package's loggers, on which later tests listen."""
+    untouched_logging()
     yield
-    logger.setLevel(level)
-    logger.propagate = propagate
-    for handler in [handler for handler in logger.handlers if handler not in handlers]:
-        logger.removeHandler(handler)
-        handler.close()
+    untouched_logging()
