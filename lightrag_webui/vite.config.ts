@@ -1,4 +1,6 @@
 /// <reference types="vitest/config" />
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import tailwindcss from '@tailwindcss/vite'
@@ -13,11 +15,13 @@ function compressedCopies(): Plugin {
   return {
     name: 'compressed-copies',
     apply: 'build',
-    generateBundle(_options, bundle) {
-      for (const [fileName, file] of Object.entries(bundle)) {
+    // From the files as they were written: while the bundle is made, others still put things into it.
+    writeBundle({ dir }, bundle) {
+      if (!dir) return
+      for (const fileName of Object.keys(bundle)) {
         if (!/\.(js|css|svg|json)$/.test(fileName)) continue
-        const source = file.type === 'chunk' ? file.code : file.source
-        this.emitFile({ type: 'asset', fileName: `${fileName}.gz`, source: gzipSync(source, { level: 9 }) })
+        const file = join(dir, fileName)
+        writeFileSync(`${file}.gz`, gzipSync(readFileSync(file), { level: 9 }))
       }
     },
   }
