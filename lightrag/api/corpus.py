@@ -13,7 +13,7 @@ from lightrag.exceptions import PipelineBusyError, StorageError
 from lightrag.ingest.pipeline import end_job
 from lightrag.ingest.state import pipeline_state
 from lightrag.query.plan import effective_filter
-from lightrag.query_filters import document_matches_filter
+from lightrag.query_filters import document_matches_filter, public_metadata
 
 if TYPE_CHECKING:
     from lightrag.access import AccessPolicy
@@ -40,7 +40,8 @@ async def list_documents(
 ) -> Listed:
     """Return a page of documents, and how many there are on all pages.
 
-    Without a filter the store does all of it. With one every row is read, as the number of pages depends on each.
+    Without a filter and a text to look for the store does all of it. Otherwise every row is read, as the number of
+    pages depends on each.
 
     Args:
         engine: The engine.
@@ -52,7 +53,8 @@ async def list_documents(
     """
     limit = effective_filter(engine.context.settings, request.filter_param(), access)
     doc_status = engine.context.stores.doc_status
-    if limit is None:
+    wanted = request.search.strip().casefold()
+    if limit is None and not wanted:
         found: Listed = await doc_status.get_docs_paginated(
             status_filter=request.status_filter,
             status_filters=request.status_filters,
@@ -64,7 +66,11 @@ async def list_documents(
         return found
     single = [request.status_filter] if request.status_filter else list(DocStatus)
     rows = await doc_status.get_docs_by_statuses(request.status_filters or single)
-    matching = [item for item in rows.items() if document_matches_filter(item[1].metadata, limit, doc_id=item[0])]
+    matching = [
+        (doc_id, row)
+        for doc_id, row in rows.items()
+        if (limit is None or document_matches_filter(row.metadata, limit, doc_id=doc_id)) and _mentions(row, wanted)
+    ]
 
     def place(item: tuple[str, DocProcessingStatus]) -> tuple[str, str]:
         return ("" if request.sort_field == "id" else str(getattr(item[1], request.sort_field)), item[0])
@@ -72,6 +78,16 @@ async def list_documents(
     matching.sort(key=place, reverse=request.sort_direction == "desc")
     first = (request.page - 1) * request.page_size
     return matching[first : first + request.page_size], len(matching)
+
+
+def _mentions(row: DocProcessingStatus, wanted: str) -> bool:
+    """Tell whether what the list shows of a document holds a casefolded text."""
+    if not wanted:
+        return True
+    told = public_metadata(row.metadata)
+    title = (told.get("meta") or {}).get("title")
+    shown = (row.file_path, row.content_summary, title if isinstance(title, str) else "", *(told.get("tags") or ()))
+    return any(wanted in text.casefold() for text in shown)
 
 
 async def delete_documents(

@@ -150,6 +150,20 @@ class DocumentMethods(EngineBase):
         await self.apipeline_process_enqueue_documents()
         return count
 
+    async def aretry_document(self, doc_id: str) -> DocProcessingStatus:
+        """Set one failed document back to pending; :meth:`apipeline_process_enqueue_documents` processes it.
+
+        Returns:
+            The new status row.
+
+        Raises:
+            NotFoundError: There is no such document.
+            InputError: It has not failed, or nothing of it is stored that could be tried again.
+        """
+        from lightrag.ingest.pipeline import retry_document
+
+        return await retry_document(self.context, doc_id)
+
     def cancel_pipeline(self) -> bool:
         """Ask the running pipeline to stop; what it has not finished fails with that reason.
 

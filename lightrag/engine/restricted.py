@@ -152,6 +152,15 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
         """
         return self._refuse("retrying all failed documents")
 
+    async def aretry_document(self, doc_id: str) -> DocProcessingStatus:
+        """Try a document inside once more; one outside is refused.
+
+        Raises:
+            AccessDeniedError: It lies outside.
+        """
+        await self._require_document(doc_id)
+        return await super().aretry_document(doc_id)
+
     async def arebuild_scopes(self, progress: Any = None) -> ScopeRebuild:
         """Not offered: it would change the graphs of others.
 

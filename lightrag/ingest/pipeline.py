@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import INTERRUPTED_STATES, DocProcessingStatus, DocStatus
-from lightrag.exceptions import LightRAGError, PipelineCancelledError
+from lightrag.exceptions import InputError, LightRAGError, NotFoundError, PipelineCancelledError
 from lightrag.ingest.announce import announce_documents, announce_merge, announce_pipeline
 from lightrag.ingest.chunk import chunk_document
 from lightrag.ingest.documents import timestamp
@@ -135,15 +135,43 @@ async def retry_failed(context: EngineContext) -> int:
     Returns:
         How many will be tried again.
     """
+    failed = await context.stores.doc_status.get_docs_by_statuses([DocStatus.FAILED])
+    return len(await _set_back(context, failed))
+
+
+async def retry_document(context: EngineContext, doc_id: str) -> DocProcessingStatus:
+    """Set one failed document back to pending.
+
+    Returns:
+        Its new status row.
+
+    Raises:
+        NotFoundError: There is no such document.
+        InputError: It has not failed, or nothing of it is stored that could be tried again.
+    """
+    stored = await context.stores.doc_status.get_by_id(doc_id)
+    if stored is None:
+        raise NotFoundError(f"there is no document {doc_id!r}")
+    row = DocProcessingStatus.from_row(stored)
+    if row.status != DocStatus.FAILED:
+        raise InputError(f"document {doc_id!r} is {row.status.value}; only one that failed can be tried again")
+    retried = await _set_back(context, {doc_id: row})
+    if not retried:
+        raise InputError(f"document {doc_id!r} has no stored text to try again; send it anew")
+    return retried[doc_id]
+
+
+async def _set_back(
+    context: EngineContext, failed: Mapping[str, DocProcessingStatus]
+) -> dict[str, DocProcessingStatus]:
     doc_status = context.stores.doc_status
-    failed = await doc_status.get_docs_by_statuses([DocStatus.FAILED])
     candidates = {doc_id: row for doc_id, row in failed.items() if not row.metadata.get("is_duplicate")}
     missing = await context.stores.full_docs.filter_keys(set(candidates))
-    retried = {doc_id: pending_again(row).to_row() for doc_id, row in candidates.items() if doc_id not in missing}
+    retried = {doc_id: pending_again(row) for doc_id, row in candidates.items() if doc_id not in missing}
     if retried:
-        await doc_status.upsert(retried)
-        announce_documents(context, {doc_id: candidates[doc_id] for doc_id in retried}, DocStatus.PENDING)
-    return len(retried)
+        await doc_status.upsert({doc_id: row.to_row() for doc_id, row in retried.items()})
+        announce_documents(context, retried, DocStatus.PENDING)
+    return retried
 
 
 class _Run:

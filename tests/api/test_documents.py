@@ -141,7 +141,14 @@ async def test_pages(server: Server) -> None:
     assert none["pagination"]["total_pages"] == 0
     beyond = (await server.client.post("/documents/paginated", json={"page": 99})).json()
     assert beyond["documents"] == []
-    for bad in ({"page_size": 5}, {"page_size": 201}, {"page": 0}, {"sort_field": "x"}, {"status_filter": "odd"}):
+    for bad in (
+        {"search": "x" * 257},
+        {"page_size": 5},
+        {"page_size": 201},
+        {"page": 0},
+        {"sort_field": "x"},
+        {"status_filter": "odd"},
+    ):
         assert (await server.client.post("/documents/paginated", json=bad)).status_code == 422, bad
 
 
@@ -192,6 +199,30 @@ async def test_listing_preview_and_facets_agree_with_a_filter(
 
     facets = (await dated.client.get("/documents/facets", params={"filter": json.dumps(limits)})).json()
     assert facets["documents"] == len(expected)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"search": "LETTERS/"}, ["letters/1.md", "letters/2.md"]),
+        ({"search": " new "}, ["acts/2.md"]),
+        ({"search": "type:act", "required_tags": ["new"]}, ["acts/2.md"]),
+        ({"search": "crown grant"}, ["letters/2.md"]),
+        ({"search": "ACTS", "status_filter": "processed"}, ["acts/1.md", "acts/2.md"]),
+        ({"search": "-> paper", "status_filter": "failed"}, []),
+        ({"search": "nowhere"}, []),
+        ({"search": "  "}, ["acts/1.md", "acts/2.md", "letters/1.md", "letters/2.md"]),
+    ],
+)  # fmt: skip
+async def test_documents_are_found_by_name_title_tag_and_beginning(
+    dated: Server, body: dict[str, Any], expected: list[str]
+) -> None:
+    listed = (await dated.client.post("/documents/paginated", json={"search": "letters/2"})).json()["documents"]
+    await dated.client.patch(f"/documents/{listed[0]['id']}/metadata", json={"meta": {"title": "The Crown Grant"}})
+    order = {"sort_field": "file_path", "sort_direction": "asc"}
+    told = (await dated.client.post("/documents/paginated", json={**order, **body})).json()
+    assert [document["file_path"] for document in told["documents"]] == expected
+    assert told["pagination"]["total_count"] == len(expected)
 
 
 async def test_facets(dated: Server) -> None:

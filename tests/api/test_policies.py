@@ -170,6 +170,11 @@ async def test_own_documents_carry_the_required_tags(server: Server) -> None:
     moved = next(row["id"] for row in rows if row["file_path"] == "red/mine.md")
     answer = await server.client.patch(f"/documents/{moved}/metadata", json={"tags": ["team:blue"]}, headers=LIMITED)
     assert answer.status_code == 403
+    assert (await server.client.post(f"/documents/{moved}/retry", headers=LIMITED)).status_code == 400
+    theirs = await hidden_id(server)
+    assert (await server.client.post(f"/documents/{theirs}/retry", headers=LIMITED)).status_code == 403
+    found = await server.client.post("/documents/paginated", json={"search": SECRET[:5]}, headers=LIMITED)
+    assert found.json()["documents"] == []
     answer = await server.client.request(
         "DELETE", "/documents/delete_document", json={"doc_ids": [moved]}, headers=LIMITED
     )
@@ -217,7 +222,7 @@ async def test_every_route_is_attacked_or_known_to_be_harmless(server: Server) -
     }
     attacked |= {
         ("POST", "/documents/text"), ("POST", "/documents/upload"), ("DELETE", "/documents/delete_document"),
-        ("PATCH", "/documents/{doc_id}/metadata"),
+        ("PATCH", "/documents/{doc_id}/metadata"), ("POST", "/documents/{doc_id}/retry"),
     }  # fmt: skip
     harmless = {
         ("GET", "/auth-status"), ("POST", "/login"), ("GET", "/auth/verify"), ("GET", "/"),

@@ -228,6 +228,35 @@ async def test_failed_upload_keeps_its_metadata_when_tried_again(server: Server)
     assert document["meta"] == METADATA["meta"]
 
 
+async def test_one_failed_document_is_tried_again_and_the_others_are_not(server: Server) -> None:
+    broken = True
+
+    def fail_while_broken(task: str, _prompt: str) -> str | None:
+        if task == "extract" and broken:
+            raise ValueError("the model is out")
+        return None
+
+    server.model.intercept = fail_while_broken
+    await server.client.post("/documents/upload", files=[part("a.md")], data={"metadata": json.dumps(METADATA)})
+    await server.client.post("/documents/upload", files=[part("b.md", "# B\n\nCrane -> Quay: it stands there.")])
+    await server.settle()
+    failed = {row["file_path"]: row for row in await documents(server)}
+    assert {row["status"] for row in failed.values()} == {"failed"}
+    broken = False
+    answer = await server.client.post(f"/documents/{failed['a.md']['id']}/retry")
+    assert answer.status_code == 200, answer.text
+    assert (answer.json()["id"], answer.json()["status"]) == (failed["a.md"]["id"], "pending")
+    assert (answer.json()["error_msg"], answer.json()["tags"]) == (None, ["patent", "channel_eng"])
+    await server.settle()
+    rows = {row["file_path"]: row for row in await documents(server)}
+    assert {path: row["status"] for path, row in rows.items()} == {"a.md": "processed", "b.md": "failed"}
+    assert rows["a.md"]["start_date"] == METADATA["start_date"]
+    refused = await server.client.post(f"/documents/{failed['a.md']['id']}/retry")
+    assert refused.status_code == 400
+    assert "is processed; only one that failed" in refused.json()["detail"]
+    assert (await server.client.post("/documents/doc-none/retry")).status_code == 404
+
+
 async def test_files_that_are_too_large(serve: Serve) -> None:
     server = await serve(max_upload_size=1000)
     answer = await server.client.post("/documents/upload", files=[part("a.md", "x" * 2000)])

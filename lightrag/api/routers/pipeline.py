@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body
+from fastapi import APIRouter, Body, Path
 
 from lightrag.api.deps import Authenticated, BackgroundDep, EngineDep, IntakeDep, ScansDep, WholeCorpus, WholeEngineDep
 from lightrag.api.errors import ApiError
 from lightrag.api.openapi import ERROR_RESPONSES
-from lightrag.api.schemas.documents import ClearCacheRequest, OutcomeResponse, ReprocessResponse
+from lightrag.api.schemas.documents import ClearCacheRequest, DocStatusResponse, OutcomeResponse, ReprocessResponse
 from lightrag.api.schemas.pipeline import ForceResetRequest, ForceResetResponse, PipelineStatusResponse
 
 router = APIRouter(prefix="/documents", tags=["pipeline"], dependencies=[Authenticated], responses=ERROR_RESPONSES)
@@ -30,6 +30,16 @@ async def reprocess_failed_documents(background: BackgroundDep) -> ReprocessResp
     return ReprocessResponse(
         status="reprocessing_started", message="failed documents are tried again in the background", track_id=""
     )
+
+
+@router.post("/{doc_id}/retry")
+async def retry_document(
+    doc_id: Annotated[str, Path(description="Id of the document.")], engine: EngineDep, background: BackgroundDep
+) -> DocStatusResponse:
+    """Try one failed document once more, with the metadata that it was stored with."""
+    row = await engine.aretry_document(doc_id)
+    background.wake()
+    return DocStatusResponse.of(doc_id, row)
 
 
 @router.post("/cancel_pipeline")

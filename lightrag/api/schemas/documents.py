@@ -199,6 +199,9 @@ class PaginatedRequest(FilterFields):
     status_filters: list[DocStatus] | None = Field(
         None, description="Only these states; wins over status_filter.", examples=[["pending", "processing"]]
     )
+    search: str = Field(
+        "", max_length=256, description="Only documents with this in name, title, tags or first lines; case is ignored."
+    )
     page: int = Field(1, ge=1, le=1_000_000_000, description="Page, from 1.", examples=[1])
     page_size: int = Field(50, ge=10, le=200, description="Documents per page, count.", examples=[50])
     sort_field: Literal["created_at", "updated_at", "id", "file_path"] = Field(

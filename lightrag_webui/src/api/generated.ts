@@ -509,6 +509,8 @@ export type PaginatedRequest = {
   status_filter?: DocStatus | null
   /** Only these states; wins over status_filter. */
   status_filters?: DocStatus[] | null
+  /** Only documents with this in name, title, tags or first lines; case is ignored. */
+  search?: string
   /** Page, from 1. */
   page?: number
   /** Documents per page, count. */
@@ -1221,6 +1223,14 @@ export interface Operations {
     body: undefined
     response: ReprocessResponse
   }
+  /** Try one failed document once more, with the metadata that it was stored with. */
+  retry_document: {
+    method: "POST"
+    path: "/documents/{doc_id}/retry"
+    query: undefined
+    body: undefined
+    response: DocStatusResponse
+  }
   /** Look for new files in the input folder, and try failed documents once more. */
   scan_for_new_documents: {
     method: "POST"
@@ -1315,6 +1325,7 @@ export const ROUTES = {
   query_text_stream: { method: "POST", path: "/query/stream" },
   redirect_to_start_page: { method: "GET", path: "/" },
   reprocess_failed_documents: { method: "POST", path: "/documents/reprocess_failed" },
+  retry_document: { method: "POST", path: "/documents/{doc_id}/retry" },
   scan_for_new_documents: { method: "POST", path: "/documents/scan" },
   search_labels: { method: "GET", path: "/graph/label/search" },
   update_document_metadata: { method: "PATCH", path: "/documents/{doc_id}/metadata" },
