@@ -61,26 +61,28 @@ class GraphMethods(EngineBase):
             node_label: Name of the entity.
             max_depth: Hops from it.
             max_nodes: Nodes at the most; ``max_graph_nodes`` when ``None``.
-            required_tags: A scope tag among them chooses the graph of that scope.
-            required_tags_mode: Without effect, since one scope at the most can be chosen.
+            required_tags: A scope tag among them chooses the graph of that scope. By the others nodes and edges are
+                shown as documents with these tags describe them, as by :meth:`aget_filtered_graph`.
+            required_tags_mode: Whether documents carry all or any of the others.
 
         Raises:
             InputError: A number is out of range.
+            FilterSyntaxError: A tag is malformed.
             ScopeError: The scope tag cannot be used.
         """
+        from lightrag.contracts.query import QueryParam
         from lightrag.graph.explore import knowledge_graph
-        from lightrag.kg_scopes import resolve_kg_scope_from_required_tags
+        from lightrag.query.filtered_graph import FilteredGraph
+        from lightrag.query.plan import effective_filter, effective_scope
 
         settings = self.context.settings
-        prefixes = settings.scope_tag_prefixes if settings.enable_kg_scope_materialization else []
-        scope = resolve_kg_scope_from_required_tags(required_tags, prefixes)
-        return await knowledge_graph(
-            self.context,
-            node_label,
-            max_depth=max_depth,
-            max_nodes=settings.max_graph_nodes if max_nodes is None else max_nodes,
-            tenant_tag=scope.kg_scope_tag,
-        )
+        param = QueryParam(required_tags=list(required_tags), required_tags_mode=required_tags_mode)
+        filter, scope = effective_filter(settings, param), effective_scope(settings, param)
+        limit = settings.max_graph_nodes if max_nodes is None else max_nodes
+        if filter is not None and filter.required_tags:
+            view = FilteredGraph(self.context, filter, scope)
+            return await view.around(node_label, max_depth=max_depth, max_nodes=limit)
+        return await knowledge_graph(self.context, node_label, max_depth=max_depth, max_nodes=limit, tenant_tag=scope)
 
     async def get_entity_info(
         self, entity_name: str, include_vector_data: bool = False, *, tenant_tag: str | None = None

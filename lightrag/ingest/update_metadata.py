@@ -88,11 +88,14 @@ async def _write(context: EngineContext, doc_id: str, before: DocProcessingStatu
     gained: list[Evidence] = []
     lost: set[str] = set()
     if after.status is DocStatus.PROCESSED:
-        old_tags, new_tags = scope_tags_of(context, before.metadata), scope_tags_of(context, after.metadata)
-        lost = set(old_tags) - set(new_tags)
         evidence = await stores.evidence.of_documents([doc_id])
         aggregate = [row for row in evidence if not row.tenant_tag]
-        gained = in_partitions(aggregate, [tag for tag in new_tags if tag not in old_tags])
+        present = {row.tenant_tag for row in evidence} - {""}
+        # By what the document is in, not by the settings: scopes may be switched off now and on again later.
+        lost = present.difference(after.metadata.get("user_tags") or ())
+        stays = present.union(scope_tags_of(context, before.metadata))
+        new_tags = [tag for tag in scope_tags_of(context, after.metadata) if tag not in stays]
+        gained = in_partitions(aggregate, new_tags)
         change = await with_changed_document(context, doc_id, after.metadata, gained=gained, lost_tags=lost)
         if context.settings.enable_vector_metadata_filters:
             vector_rows = await _restamped_chunks(context, after)

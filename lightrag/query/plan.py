@@ -183,9 +183,9 @@ def _scope(settings: Settings, param: QueryParam, access: AccessPolicy | None) -
     if not settings.enable_kg_scope_materialization or not settings.scope_tag_prefixes:
         return None
     asked = None
-    if param.required_tags:
+    if param.required_tags or param.forbidden_tags:
         asked = resolve_kg_scope_from_required_tags(
-            param.required_tags, settings.scope_tag_prefixes, forbidden_tags=param.forbidden_tags
+            param.required_tags or (), settings.scope_tag_prefixes, forbidden_tags=param.forbidden_tags or ()
         ).kg_scope_tag
     return asked if access is None else access.narrowed_scope(asked)
 

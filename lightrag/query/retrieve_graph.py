@@ -89,7 +89,11 @@ async def search_rows(
     options = gate.search_options(store)
     if partition is not None:
         options["tenant_tag"] = partition
-    return await store.query(query.text, count, query_embedding=query.vector, **options)
+    rows = await store.query(query.text, count, query_embedding=query.vector, **options)
+    if partition is None and any(row.get("tenant_tag") for row in rows):
+        # Scopes are switched off, and rows of theirs stay until the scopes are rebuilt.
+        rows = await store.query(query.text, count, query_embedding=query.vector, **options, tenant_tag="")
+    return rows
 
 
 async def search_entities(stores: Stores, plan: QueryPlan, gate: Gate, query: VectorQuery) -> list[str]:

@@ -101,6 +101,14 @@ async def test_two_scopes_are_refused(make_engine: EngineFactory) -> None:
         await engine.aquery("IKEA", QueryParam(required_tags=["tenant:1"], forbidden_tags=["tenant:2"]))
 
 
+@pytest.mark.parametrize("tag", ["tenant:日本", "tenant:a/b", "tenant:"])
+@pytest.mark.parametrize("field", ["required_tags", "forbidden_tags"])
+async def test_a_scope_that_may_be_another_is_no_filter(make_engine: EngineFactory, field: str, tag: str) -> None:
+    engine = await make_engine(**SCOPED)
+    with pytest.raises(ScopeError, match="scope tag"):
+        await engine.aquery_data("IKEA", QueryParam(**{field: [tag]}))
+
+
 async def test_the_graph_of_a_scope_shows_names_and_nothing_of_others(make_engine: EngineFactory) -> None:
     engine = await tenants(make_engine)
     for label in ("IKEA", "*"):
@@ -110,6 +118,12 @@ async def test_the_graph_of_a_scope_shows_names_and_nothing_of_others(make_engin
         assert [(edge.source, edge.target) for edge in graph.edges] == [("IKEA", "Sweden")]
     everything = await engine.get_knowledge_graph("*")
     assert {node.id for node in everything.nodes} == {"IKEA", "Sweden", "Delft", "Moon"}
+    of_patents = await engine.get_knowledge_graph("*", required_tags=["patent"])
+    assert {node.id for node in of_patents.nodes} == {"IKEA", "Sweden", "Moon"}
+    assert "two" not in str(of_patents)
+    either = await engine.get_knowledge_graph("*", required_tags=["patent", "x"], required_tags_mode="or")
+    assert either == of_patents
+    assert (await engine.get_knowledge_graph("*", required_tags=["tenant:2", "patent"])).nodes == []
     assert await engine.get_graph_labels(tenant_tag="tenant:2") == ["Delft", "IKEA"]
     assert await engine.search_labels("ikea", tenant_tag="tenant:2") == ["IKEA"]
     assert await engine.alist_scopes() == {"tenant:1": 2, "tenant:2": 2}

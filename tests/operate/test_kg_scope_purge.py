@@ -81,6 +81,31 @@ async def test_switching_scopes_on_and_off_later(make_engine: EngineFactory, tmp
     assert await snapshot(off) == before
 
 
+async def test_a_tag_taken_away_while_scopes_are_off_is_taken_away(make_engine: EngineFactory) -> None:
+    engine = await tenants(make_engine)
+    await insert(engine, "d3", "IKEA -> Oslo: three tells of Oslo\n", "tenant:1", "tenant:3")
+    await engine.finalize_storages()
+    off = await make_engine()
+    await off.aupdate_document_metadata("d3", {"tags": ["tenant:3"]})
+    assert await disagreements(off) == []
+    await off.finalize_storages()
+    engine = await make_engine(**SCOPED)
+    for mode in ("local", "global", "mix"):
+        data = await engine.aquery_data("IKEA Sweden Oslo", QueryParam(mode=mode, required_tags=["tenant:1"]))
+        assert "one tells" in str(data)
+        assert "three" not in str(data)
+    assert await engine.get_graph_labels(tenant_tag="tenant:1") == ["IKEA", "Sweden"]
+    assert await engine.get_graph_labels(tenant_tag="tenant:3") == ["IKEA", "Oslo"]
+
+
+async def test_what_is_left_of_scopes_is_not_seen_while_they_are_off(make_engine: EngineFactory) -> None:
+    engine = await tenants(make_engine)
+    seen = await engine.aquery_data("IKEA Sweden Delft Moon", QueryParam(mode="mix", top_k=3))
+    await engine.finalize_storages()
+    off = await make_engine()
+    assert await off.aquery_data("IKEA Sweden Delft Moon", QueryParam(mode="mix", top_k=3)) == seen
+
+
 async def test_edits_stay_in_their_scope(make_engine: EngineFactory) -> None:
     engine = await tenants(make_engine)
     await engine.aedit_entity("IKEA", {"description": "edited for one"}, tenant_tag="tenant:1")
