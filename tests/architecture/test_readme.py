@@ -4,6 +4,8 @@ import contextlib
 import io
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from lightrag import DateFilter, DocumentMetadata, LightRAG, QueryParam
+from lightrag import DocumentMetadata, LightRAG, QueryParam
 from lightrag.embedding.offline import offline_embedding
 from lightrag.kg.registry import BACKENDS
 from lightrag.llm.offline import offline_complete
@@ -61,7 +63,7 @@ async def run_filter_example(folder: Path) -> tuple[QueryParam, str]:
     try:
         await rag.ainsert("A letter on harbour dues.", file_paths="letter.txt", metadata={"tags": ["type:letter"]})
         lines = "".join(f"    {line}\n" for line in blocks("python")[1].splitlines())
-        names: dict[str, Any] = {"rag": rag, "QueryParam": QueryParam, "DateFilter": DateFilter}
+        names: dict[str, Any] = {"rag": rag, "QueryParam": QueryParam}
         exec(f"async def example():\n{lines}    return in_force\n", names)
         output = io.StringIO()
         with contextlib.redirect_stdout(output):
@@ -88,6 +90,23 @@ async def test_filter_example_does_what_the_text_says(tmp_path: Path) -> None:
     ):
         metadata = DocumentMetadata.model_validate({"start_date": start, "end_date": end, "tags": [tag]}).to_storage()
         assert document_matches_filter(metadata, wanted) is accepted
+
+
+def test_shell_example_finds_the_act_in_force(tmp_path: Path) -> None:
+    (example,) = (block for block in blocks("bash") if "lightrag ingest" in block)
+    shutil.copytree(ROOT / "demo" / "corpus", tmp_path / "demo" / "corpus")
+    printed = []
+    for command in re.findall(r"^lightrag (.+)$", example, re.MULTILINE):
+        arguments = [sys.executable, "-m", "lightrag.cli", *shlex.split(command)]
+        done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+        printed.append(done.stdout)
+    ingested, _, preview, answer, graph = printed
+    assert "4 processed" in ingested
+    assert "3 of 4 documents" in preview
+    assert "threepence" in answer
+    assert "1903" not in answer
+    assert "Velmouth Harbour Commissioners" in graph
 
 
 @pytest.mark.parametrize("page", PAGES)

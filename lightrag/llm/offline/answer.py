@@ -147,7 +147,7 @@ def _nothing_fits(context: AnswerContext) -> str:
     looked_at = list(dict.fromkeys(passage.reference_id for passage in context.passages if passage.reference_id))[:3]
     if not looked_at:
         return NOTHING_FITS
-    return f"{NOTHING_FITS} The search came upon:{_references(looked_at, context)}"
+    return f"{NOTHING_FITS} The search came upon what is listed below.{_references(looked_at, context)}"
 
 
 def _references(ids: Sequence[str], context: AnswerContext) -> str:
