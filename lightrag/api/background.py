@@ -131,8 +131,12 @@ class Background:
         count = 0
         for file in files:
             if await self._is_finished(file):
-                await asyncio.to_thread(self._inputs.archive, file)
-                count += 1
+                try:
+                    await asyncio.to_thread(self._inputs.archive, file)
+                except OSError as error:
+                    logger.warning("file %r stays where it is, it cannot be put away: %s", file.name, error)
+                else:
+                    count += 1
         return count
 
     async def _is_finished(self, file: FoundFile) -> bool:

@@ -111,6 +111,8 @@ async def delete_documents(
 async def clear_corpus(engine: LightRAG, inputs: InputFolder) -> tuple[dict[str, str], int]:
     """Delete all documents, the graph, and the files waiting in the input folder. The cache of replies stays.
 
+    In folders below only the files of documents are deleted; what else lies there was not put there by an upload.
+
     Returns:
         Message of each store that failed, and the number of files deleted.
 
@@ -124,11 +126,13 @@ async def clear_corpus(engine: LightRAG, inputs: InputFolder) -> tuple[dict[str,
     state.destructive_busy = True
     try:
         stores = engine.context.stores
+        waiting = await stores.doc_status.get_docs_by_statuses([one for one in DocStatus if one != DocStatus.PROCESSED])
         async with engine.context.graph_lock:
             failures = await stores.drop_all(keep=[stores.llm_response_cache])
             # Answers given about the old corpus must not be found in the next one.
             await stores.mark_corpus_changed()
-        return failures, inputs.clear()
+        in_folders = sum(inputs.remove(row.file_path, finished=False) for row in waiting.values())
+        return failures, in_folders + inputs.clear()
     except StorageError:
         state.say("clearing failed")
         raise

@@ -17,6 +17,7 @@ from lightrag.exceptions import DuplicateError, InputError, StorageError, Storag
 PARSED_FOLDER = "__parsed__"
 SIDECAR_SUFFIX = ".meta.json"
 MAX_NAME_BYTES = 200
+MAX_PATH_BYTES = 1000
 
 _FORBIDDEN = re.compile(r'[:*?"<>|]')
 _RESERVED = re.compile(r"(?i:con|prn|aux|nul|com[0-9]|lpt[0-9])(?=\.|$)")
@@ -28,26 +29,48 @@ _BLOCK = 1024 * 1024
 ReadBlock = Callable[[int], Awaitable[bytes]]
 
 
-def safe_name(raw: str) -> str:
-    """Return the name under which an uploaded file is stored.
+def safe_path(raw: str) -> str:
+    """Return the relative path under which an uploaded file is stored, and by which its document is known.
 
-    Only the last part of a path counts. The name is NFC; control characters, marks that change the direction of text,
-    and white space and dots at both ends are dropped; characters that some systems forbid become ``_``. A name too
-    long for a file system is cut, and a digest keeps it apart from others with the same beginning.
+    A relative path such as ``letters/1926/a.md`` keeps its folders, so that files of one name from several folders are
+    several documents. Of a path that is absolute or leads upwards only the last part counts: where a file lies on
+    somebody's machine is no part of its name.
+
+    Every part is NFC; control characters, marks that change the direction of text, and white space and dots at both
+    ends are dropped; characters that some systems forbid become ``_``. A part too long for a file system is cut, and a
+    digest keeps it apart from others with the same beginning.
 
     Raises:
-        InputError: Nothing is left, or the name is that of a metadata file.
+        InputError: Nothing is left, the path is too long, or the name is kept for something else.
     """
-    last = unicodedata.normalize("NFC", raw).replace("\\", "/").rpartition("/")[2]
-    visible = "".join(character for character in last if character in _JOINERS or _is_visible(character))
-    name = _FORBIDDEN.sub("_", " ".join(visible.split())).strip(" .")
-    if _RESERVED.match(name):
-        name = f"_{name}"
-    if not name.strip(_JOINERS):
+    parts = unicodedata.normalize("NFC", raw).replace("\\", "/").split("/")
+    if _leads_elsewhere(parts):
+        parts = parts[-1:]
+    folders = [folder for folder in map(_safe_part, parts[:-1]) if folder]
+    name = _safe_part(parts[-1])
+    if not name:
         raise InputError(f"file name {raw!r} cannot be used: nothing is left of it; send a name such as 'report.md'")
     if name.lower().endswith(SIDECAR_SUFFIX):
         raise InputError(f"file name {raw!r} is that of a metadata file; send metadata in the field 'metadata'")
-    return _shortened(name)
+    if folders and folders[0].casefold() == PARSED_FOLDER:
+        raise InputError(f"file name {raw!r} cannot be used: the folder {PARSED_FOLDER!r} is kept for finished files")
+    path = "/".join([*folders, name])
+    if len(path.encode()) > MAX_PATH_BYTES:
+        raise InputError(f"file name {raw[:80]!r}... is too long; allowed are {MAX_PATH_BYTES} bytes with its folders")
+    return path
+
+
+def _leads_elsewhere(parts: list[str]) -> bool:
+    first = parts[0].strip()
+    return (len(parts) > 1 and not first) or first.endswith(":") or any(part.strip() == ".." for part in parts)
+
+
+def _safe_part(raw: str) -> str:
+    visible = "".join(character for character in raw if character in _JOINERS or _is_visible(character))
+    name = _FORBIDDEN.sub("_", " ".join(visible.split())).strip(" .")
+    if not name.strip(_JOINERS):
+        return ""
+    return _shortened(f"_{name}" if _RESERVED.match(name) else name)
 
 
 def _is_visible(character: str) -> bool:
@@ -118,12 +141,12 @@ class InputFolder:
         """Write a new file, block by block, and make it durable.
 
         Args:
-            name: Safe name.
+            name: Safe relative path.
             read: Gives up to so many bytes, none at the end.
             most_bytes: Larger files are refused.
 
         Raises:
-            DuplicateError: There is a file of that name.
+            DuplicateError: There is a file of that name, or one that has the name of its folder.
             InputError: The file is too large.
             StorageFullError: The disk is full.
             StorageError: The file cannot be written.
@@ -131,8 +154,8 @@ class InputFolder:
         path = self.within(name)
         try:
             descriptor = await asyncio.to_thread(_create, path)
-        except FileExistsError as error:
-            raise DuplicateError(f"a file {name!r} lies in the input folder already") from error
+        except (FileExistsError, NotADirectoryError) as error:
+            raise DuplicateError(f"a file {name!r}, or one with the name of its folder, lies there already") from error
         except OSError as error:
             raise _storage_error(name, error) from error
         try:
@@ -172,14 +195,18 @@ class InputFolder:
                 file.sidecar.rename(target.with_name(target.name + SIDECAR_SUFFIX))
             file.path.rename(target)
 
-    def remove(self, name: str) -> bool:
-        """Delete the file of a document, finished or not, with its metadata.
+    def remove(self, name: str, *, finished: bool = True) -> bool:
+        """Delete the file of a document with its metadata.
+
+        Args:
+            name: Its source path.
+            finished: Also where finished files are kept.
 
         Returns:
             Whether there was one.
         """
         found = False
-        for folder in ("", PARSED_FOLDER):
+        for folder in ("", PARSED_FOLDER) if finished else ("",):
             with contextlib.suppress(InputError, OSError):
                 path = self.within(f"{folder}/{name}" if folder else name)
                 if path.is_file() and not path.is_symlink():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from lightrag.api.background import WAITING_STATES
 from lightrag.api.errors import ApiError, status_and_code
-from lightrag.api.files import InputFolder, safe_name
+from lightrag.api.files import InputFolder, safe_path
 from lightrag.constants import UNKNOWN_SOURCE
 from lightrag.exceptions import DuplicateError, InputError, LightRAGError, PipelineBusyError
 from lightrag.ingest.documents import new_track_id, normalize_source_path
@@ -204,7 +204,7 @@ class Intake:
         return FileOutcome(sent_name, name)
 
     async def _add_file(self, file: IncomingFile, metadata: DocumentMetadata | None, track_id: str) -> str:
-        name = safe_name(file.filename or "")
+        name = safe_path(file.filename or "")
         if not is_supported(name):
             raise InputError(
                 f"file {name!r} is of a type that cannot be read; supported are {', '.join(supported_extensions())}"

@@ -1,29 +1,92 @@
-"""Log lines on standard error, as text or as JSON, each with the id of its request."""
+"""Log lines on standard error, as text or as JSON, each with the ids of its request and of what it is about."""
 
 from __future__ import annotations
 
 import json
 import logging
 import sys
+from collections import OrderedDict
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from lightrag.api.middleware import request_id
+from lightrag.runtime.subjects import current_subject
+
+if TYPE_CHECKING:
+    from lightrag.runtime.events import DocumentEvent
+
+documents_log = logging.getLogger("lightrag.documents")
 
 _OURS = ("lightrag", "uvicorn", "uvicorn.error")
-_FIELDS = ("method", "path", "status", "seconds")
+_SUBJECTS = ("document_id", "track_id", "query_id")
+_FIELDS = ("method", "path", "status", "seconds", *_SUBJECTS)
+_MOST_REMEMBERED = 10_000
+# What the pipeline tells in words of its own, failures above all, is not told twice.
+_TOLD = frozenset({"pending", "processed", "deleted"})
+
+
+class RequestOrigins:
+    """Which request stored the documents of a track id; of the last ones, for as long as the process lives."""
+
+    def __init__(self) -> None:
+        self._requests: OrderedDict[str, str] = OrderedDict()
+
+    def note(self, track_id: str) -> None:
+        """Remember the request that is being served as the one that brought a track id."""
+        request = request_id.get()
+        if request != "-" and track_id not in self._requests:
+            self._requests[track_id] = request
+            while len(self._requests) > _MOST_REMEMBERED:
+                self._requests.popitem(last=False)
+
+    def request_of(self, track_id: str) -> str:
+        """Return the id of the request, ``-`` when it is not known."""
+        return self._requests.get(track_id, "-")
+
+
+origins = RequestOrigins()
+
+
+def log_document(event: DocumentEvent) -> None:
+    """Log that a document was stored, is processed or was deleted, beside the id of the request that brought it."""
+    origins.note(event.track_id)
+    if event.status in _TOLD:
+        documents_log.info(
+            "%s: %s", event.file_path, event.status,
+            extra={"document_id": event.document_id, "track_id": event.track_id},
+        )  # fmt: skip
 
 
 class RequestIdFilter(logging.Filter):
-    """Puts the id of the request into every line that it causes."""
+    """Puts into every line the id of the request that caused it, and the ids of what is being worked on."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Add the id; nothing is left out."""
-        record.request_id = request_id.get()
+        """Add the ids; nothing is left out."""
+        subject = current_subject()
+        for name in _SUBJECTS:
+            if getattr(subject, name) and not hasattr(record, name):
+                setattr(record, name, getattr(subject, name))
+        request = request_id.get()
+        record.request_id = request if request != "-" else origins.request_of(getattr(record, "track_id", ""))
         return True
 
 
+class TextFormatter(logging.Formatter):
+    """One line of text, with the ids of request and document where they are known."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        ids = [getattr(record, name, "") for name in ("request_id", "document_id")]
+        record.ids = " ".join(one for one in ids if one and one != "-") or "-"
+        return super().format(record)
+
+
 class JsonFormatter(logging.Formatter):
-    """One JSON object per line: time, level, logger, message, request_id, and what the line brings besides."""
+    """One JSON object per line: time, level, logger, message, request_id, and what the line brings besides.
+
+    That is ``document_id``, ``track_id`` and ``query_id`` where they are known, and of a request ``method``, ``path``,
+    ``status`` and ``seconds``.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
@@ -49,7 +112,7 @@ def configure_logging(level: str, form: str) -> None:
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(RequestIdFilter())
-    text = logging.Formatter("%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s")
+    text = TextFormatter("%(asctime)s %(levelname)s %(name)s [%(ids)s] %(message)s")
     handler.setFormatter(JsonFormatter() if form == "json" else text)
     for name in _OURS:
         logger = logging.getLogger(name)

@@ -47,20 +47,13 @@ class RemoteCorpus(Corpus):
         found = await self.document(file.source_path)
         if found is not None:
             return stored_before(file, found)
-        # The server keeps uploads in one folder, so a second file of the same name needs another one there.
-        names = dict.fromkeys((file.path.name, file.source_path.replace("/", "_")))
-        refusal = ""
-        for name in names:
-            try:
-                reply = await self._http.upload(file.path, name, json.dumps(file.metadata))
-                return Stored(file, "stored", track_id=reply["track_id"])
-            except ServerError as error:
-                if error.status not in _REFUSALS:
-                    raise
-                refusal = str(error)
-                if error.code != "duplicate":
-                    break
-        return Stored(file, "refused", refusal)
+        try:
+            reply = await self._http.upload(file.path, file.source_path, json.dumps(file.metadata))
+        except ServerError as error:
+            if error.status not in _REFUSALS:
+                raise
+            return Stored(file, "refused", str(error))
+        return Stored(file, "stored", track_id=reply["track_id"])
 
     async def process(self, stored: Sequence[Stored], told: Told) -> dict[str, Row]:
         """Wait until the server has processed the files."""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lightrag.api.files import MAX_NAME_BYTES, PARSED_FOLDER, InputFolder, safe_name
+from lightrag.api.files import MAX_NAME_BYTES, MAX_PATH_BYTES, PARSED_FOLDER, InputFolder, safe_path
 from lightrag.exceptions import DuplicateError, InputError
 
 
@@ -33,39 +33,54 @@ from lightrag.exceptions import DuplicateError, InputError
         ("con.md", "_con.md"),
         ("LPT1", "_LPT1"),
         ("console.md", "console.md"),
+        ("letters/1926/a.md", "letters/1926/a.md"),
+        ("letters\\1926\\a.md", "letters/1926/a.md"),
+        ("./letters//./a.md", "letters/a.md"),
+        (".git/con/a.md", "git/_con/a.md"),
+        ("a/\u202e/\0/b.md", "a/b.md"),
+        ("a/../b/x.md", "x.md"),
+        (" /etc/x.md", "x.md"),
+        ("c: /x.md", "x.md"),
+        ("~/x.md", "~/x.md"),
+        ("b/__parsed__/x.md", "b/__parsed__/x.md"),
     ],
 )
 def test_names(raw: str, name: str) -> None:
-    assert safe_name(raw) == name
+    assert safe_path(raw) == name
 
 
-@pytest.mark.parametrize("raw", ["", ".", "..", "/", "a/", "\0", "\u202e", "x.md.meta.json", "\u200d"])
+@pytest.mark.parametrize(
+    "raw",
+    ["", ".", "..", "/", "a/", "a/..", "\0", "\u202e", "x.md.meta.json", "a/x.md.meta.json", "\u200d",
+     "__parsed__/x.md", "__PARSED__\\x.md", "_\u202e_parsed__/x.md", "folder/" * 150 + "x.md"],
+)  # fmt: skip
 def test_unusable_names(raw: str) -> None:
     with pytest.raises(InputError, match="file name"):
-        safe_name(raw)
+        safe_path(raw)
 
 
 def test_long_names_keep_their_suffix_and_stay_apart() -> None:
-    first, second = safe_name("x" * 300 + "a.md"), safe_name("x" * 300 + "b.md")
+    first, second = safe_path("x" * 300 + "a.md"), safe_path("x" * 300 + "b.md")
     assert first != second
-    for name in (first, second, safe_name("日" * 300 + ".md"), safe_name("a." + "b" * 300)):
+    for name in (first, second, safe_path("日" * 300 + ".md"), safe_path("a." + "b" * 300)):
         assert len(name.encode()) <= MAX_NAME_BYTES
     assert first.endswith(".md")
 
 
-@given(st.text(max_size=400))
-def test_any_name_is_one_safe_segment(raw: str) -> None:
+@given(st.text(max_size=400) | st.lists(st.text(max_size=30), max_size=8).map("/".join))
+def test_any_name_is_a_safe_relative_path(raw: str) -> None:
     try:
-        name = safe_name(raw)
+        path = safe_path(raw)
     except InputError:
         return
-    assert "/" not in name
-    assert "\\" not in name
-    assert not any(unicodedata.category(character) in {"Cc", "Cs"} for character in name)
-    assert 0 < len(name.encode()) <= MAX_NAME_BYTES
-    assert name not in {".", ".."}
-    assert not name.startswith((".", " "))
-    assert safe_name(name) == name
+    assert "\\" not in path
+    assert len(path.encode()) <= MAX_PATH_BYTES
+    for part in path.split("/"):
+        assert not any(unicodedata.category(character) in {"Cc", "Cs"} for character in part)
+        assert 0 < len(part.encode()) <= MAX_NAME_BYTES
+        assert not part.startswith((".", " "))
+    assert path.split("/")[0] != PARSED_FOLDER
+    assert safe_path(path) == path
 
 
 class Blocks:
@@ -83,6 +98,14 @@ async def test_store_creates_once(tmp_path: Path) -> None:
     with pytest.raises(DuplicateError):
         await folder.store("a.md", Blocks(b"other").read, 100)
     assert path.read_bytes() == b"onetwo"
+
+
+async def test_a_file_where_a_folder_should_be(tmp_path: Path) -> None:
+    folder = InputFolder(str(tmp_path), "")
+    await folder.store("a.md", Blocks(b"one").read, 100)
+    for name in ("a.md/b.md", "a.md/c/b.md"):
+        with pytest.raises(DuplicateError, match="name of its folder"):
+            await folder.store(name, Blocks(b"two").read, 100)
 
 
 async def test_store_leaves_nothing_of_a_file_that_is_too_large(tmp_path: Path) -> None:

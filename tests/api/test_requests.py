@@ -11,7 +11,7 @@ import pytest
 
 from lightrag import exceptions
 from lightrag.api.errors import ERRORS, status_and_code
-from lightrag.api.logs import JsonFormatter, RequestIdFilter
+from lightrag.api.logs import JsonFormatter, RequestIdFilter, TextFormatter
 from lightrag.api.middleware import request_id
 from tests.api.conftest import Serve, Server
 
@@ -159,6 +159,53 @@ async def test_no_secret_in_logs(serve: Serve, caplog: pytest.LogCaptureFixture)
     assert "GET /documents/status_counts 200" in ours
     assert secret not in ours
     assert token not in ours
+
+
+class Collected(logging.Handler):
+    """Keeps lines as they would be written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.addFilter(RequestIdFilter())
+        self.setFormatter(JsonFormatter())
+        self.lines: list[dict[str, Any]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(json.loads(self.format(record)))
+
+
+async def test_lines_about_a_document_hold_the_request_that_brought_it(server: Server) -> None:
+    collected = Collected()
+    logger = logging.getLogger("lightrag")
+    logger.addHandler(collected)
+    logger.setLevel(logging.INFO)
+    try:
+        text = {"text": "A -> B: one.", "file_source": "a.md"}
+        answer = await server.client.post("/documents/text", json=text, headers={"X-Request-ID": "request-1"})
+        file = {"file": ("broken.pdf", b"no PDF")}
+        await server.client.post("/documents/upload", files=file, headers={"X-Request-ID": "request-2"})
+        await server.settle()
+    finally:
+        logger.removeHandler(collected)
+    rows = (await server.client.post("/documents/paginated", json={})).json()["documents"]
+    ids = {row["file_path"]: row["id"] for row in rows}
+    of_text = [line for line in collected.lines if line.get("document_id") == ids["a.md"]]
+    assert [line["message"] for line in of_text] == ["a.md: pending", "a.md: processed"]
+    assert {(line["request_id"], line["track_id"]) for line in of_text} == {("request-1", answer.json()["track_id"])}
+    of_file = [line for line in collected.lines if line.get("document_id") == ids["broken.pdf"]]
+    assert "failed in step parse" in of_file[-1]["message"]
+    assert {line["request_id"] for line in of_file} == {"request-2"}
+    access = next(line for line in collected.lines if line["message"].startswith("POST /documents/text"))
+    assert access["request_id"] == "request-1"
+
+
+def test_lines_as_text() -> None:
+    record = logging.LogRecord("lightrag.ingest", logging.INFO, "x", 1, "done", (), None)
+    formatter = TextFormatter("[%(ids)s] %(message)s")
+    RequestIdFilter().filter(record)
+    assert formatter.format(record) == "[-] done"
+    record.request_id, record.document_id = "abc", "doc-1"
+    assert formatter.format(record) == "[abc doc-1] done"
 
 
 def test_lines_as_json() -> None:

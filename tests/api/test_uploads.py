@@ -111,6 +111,44 @@ async def test_hostile_names_do_no_harm(server: Server, raw: str, stored: str, t
     assert before == {path for path in tmp_path.parent.rglob("*") if tmp_path not in path.parents}
 
 
+async def test_files_of_one_name_in_several_folders_are_several_documents(server: Server) -> None:
+    files = [part("1926/index.md", "A -> B: one."), part("1927/index.md", "C -> D: two."), part("index.md")]
+    answer = await server.client.post("/documents/upload", files=files)
+    assert [one["file_path"] for one in answer.json()["files"]] == ["1926/index.md", "1927/index.md", "index.md"]
+    assert (await server.client.post("/documents/upload", files=[part("1927/index.md", "other")])).status_code == 409
+    await server.settle()
+    found = await documents(server)
+    assert [(one["file_path"], one["source_path"], one["status"]) for one in found] == [
+        (path, path, "processed") for path in ("1926/index.md", "1927/index.md", "index.md")
+    ]
+    assert len({one["id"] for one in found}) == 3
+    for path in ("1926/index.md", "1927/index.md", "index.md"):
+        assert (inputs(server) / "__parsed__" / path).is_file()
+    limited = await server.client.post("/documents/paginated", json={"path_prefixes": ["1926"]})
+    assert [one["file_path"] for one in limited.json()["documents"]] == ["1926/index.md"]
+
+
+async def test_a_document_named_like_the_folder_of_another_does_not_stop_the_pipeline(server: Server) -> None:
+    await server.client.post("/documents/upload", files=[part("a.md")])
+    await server.settle()
+    # The folder is free again once the first file is put away, where its name is taken for ever.
+    answer = await server.client.post("/documents/upload", files=[part("a.md/b.md", "A -> B: two.")])
+    assert answer.status_code == 200
+    await server.settle()
+    await server.client.post("/documents/upload", files=[part("c.md", "C -> D: three.")])
+    await server.settle()
+    assert [one["status"] for one in await documents(server)] == ["processed"] * 3
+
+
+async def test_clearing_deletes_the_files_of_documents_in_folders_too(server: Server) -> None:
+    await server.client.post("/documents/upload", files=[part("f/broken.pdf", "no PDF"), part("broken.pdf", "nor this")])
+    await server.settle()
+    assert [one["status"] for one in await documents(server)] == ["failed"] * 2
+    (inputs(server) / "f" / "mine.md").write_text("not uploaded")
+    assert (await server.client.delete("/documents")).json()["status"] == "success"
+    assert [path.name for path in inputs(server).rglob("*.*")] == ["mine.md"]
+
+
 async def test_long_name_is_cut(server: Server) -> None:
     answer = await server.client.post("/documents/upload", files=[part("x" * 300 + ".md")])
     assert answer.status_code == 200
