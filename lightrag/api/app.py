@@ -19,7 +19,7 @@ from lightrag.api.docs import install_docs
 from lightrag.api.errors import install_error_handlers
 from lightrag.api.files import InputFolder
 from lightrag.api.logs import log_document
-from lightrag.api.metrics import Metrics, model_calls
+from lightrag.api.metrics import EngineFigures, Metrics
 from lightrag.api.middleware import BodyCeiling, RequestBoundary, SecurityHeaders
 from lightrag.api.openapi import DESCRIPTION, install_openapi, operation_id
 from lightrag.api.routers import auth, documents, graph, graph_edits, health, metrics, ollama, pages, pipeline, query
@@ -128,13 +128,14 @@ def _include_routes(app: FastAPI, state: ServerState) -> None:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     state: ServerState = app.state.server
     await state.engine.initialize_storages()
-    state.metrics.models.read = lambda: model_calls(state.engine.context.models)
+    state.metrics.engine.read = lambda: EngineFigures.of(state.engine)
     stop_logging = state.engine.on("document", log_document)
     state.background.start()
     try:
         yield
     finally:
         stop_logging()
+        state.metrics.engine.read = lambda: None
         await state.background.stop(float(state.settings.shutdown_seconds))
         await state.engine.finalize_storages()
         logger.info("stopped")

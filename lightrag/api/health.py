@@ -10,8 +10,6 @@ from lightrag.api import API_VERSION
 from lightrag.api.state import ServerState
 from lightrag.api.version import core_version
 
-_MODEL_ROLES = ("extract", "keyword", "query")
-
 
 def server_face(state: ServerState) -> dict[str, Any]:
     """Return what pages show of the server."""
@@ -56,9 +54,10 @@ def full_health(state: ServerState) -> dict[str, Any]:
         "capabilities": {"document_metadata": True, "query_filters": True, "multi_file_upload": True},
         "scheduling_metrics": {},
         "keyed_locks": {},
-        "llm_queue_status": asdict(models.query.calls.status()),
+        "llm_queue_status": {model.role: asdict(model.calls.status()) for model in models.text_models()},
         "embedding_queue_status": asdict(models.embedder.calls.status()),
         "rerank_queue_status": asdict(models.rerank.status()) if models.rerank is not None else {},
+        "model_usage": {role: asdict(usage) for role, usage in state.engine.usage().items()},
     }
 
 
@@ -93,9 +92,7 @@ def _configuration(state: ServerState) -> dict[str, Any]:
         "embedding_func_max_async": engine.embedding_func_max_async,
         "embedding_batch_num": engine.embedding_batch_num,
         "embedding_timeout": engine.default_embedding_timeout,
-        "role_llm_config": {
-            role: {"binding": server.llm_binding, "model": engine.llm_model_name} for role in _MODEL_ROLES
-        },
+        "role_llm_config": state.engine.get_llm_role_config(),
         "parser_routing": "",
         "mineru": {},
         "docling": {},

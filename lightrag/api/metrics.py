@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -10,31 +12,88 @@ from prometheus_client.registry import Collector
 
 from lightrag.runtime.calls import BoundedCalls
 from lightrag.runtime.model_set import ModelSet
+from lightrag.runtime.usage import RoleUsage
+
+if TYPE_CHECKING:
+    from lightrag.lightrag import LightRAG
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
 
-class ModelCalls(Collector):
-    """Reads what the bounded models are doing when somebody looks."""
+@dataclass(frozen=True)
+class EngineFigures:
+    """What an engine can tell at once, without asking a store.
+
+    Attributes:
+        calls: The bounded models by name.
+        usage: What each role has used.
+        cache_hits: Replies found in the cache since the stores were opened.
+        cache_misses: Replies looked for in vain.
+    """
+
+    calls: Mapping[str, BoundedCalls]
+    usage: Mapping[str, RoleUsage]
+    cache_hits: int
+    cache_misses: int
+
+    @classmethod
+    def of(cls, engine: LightRAG) -> EngineFigures:
+        """Read an open engine."""
+        cache = engine.context.cache
+        return cls(model_calls(engine.context.models), engine.usage(), cache.hits, cache.misses)
+
+
+class EngineCollector(Collector):
+    """Reads the figures of the engine when somebody looks."""
 
     def __init__(self) -> None:
-        # Asked each time, since the models of a running engine can be replaced.
-        self.read: Callable[[], Mapping[str, BoundedCalls]] = dict
+        # Asked each time, since the models of a running engine can be replaced; None before it is open.
+        self.read: Callable[[], EngineFigures | None] = lambda: None
 
     def collect(self) -> Iterator[Metric]:
-        """Yield running, waiting, done and failed calls of every model."""
-        running = GaugeMetricFamily("lightrag_model_calls_running", "Calls of a model that run now.", labels=["model"])
-        waiting = GaugeMetricFamily("lightrag_model_calls_waiting", "Calls that wait for a slot.", labels=["model"])
-        done = CounterMetricFamily(
-            "lightrag_model_calls", "Calls that ended, by outcome: done or failed.", labels=["model", "outcome"]
-        )
-        for name, calls in self.read().items():
-            status = calls.status()
-            running.add_metric([name], status.running)
-            waiting.add_metric([name], status.queued)
-            done.add_metric([name, "done"], status.done)
-            done.add_metric([name, "failed"], status.failed)
-        yield from (running, waiting, done)
+        """Yield calls of every model, what each role has used, and look-ups in the cache of replies."""
+        figures = self.read()
+        if figures is not None:
+            yield from _calls(figures.calls)
+            yield from _usage(figures.usage)
+            lookups = CounterMetricFamily(
+                "lightrag_cache_lookups", "Look-ups in the cache of model replies, by outcome.", labels=["outcome"]
+            )
+            lookups.add_metric(["hit"], figures.cache_hits)
+            lookups.add_metric(["miss"], figures.cache_misses)
+            yield lookups
+
+
+def _calls(models: Mapping[str, BoundedCalls]) -> Iterator[Metric]:
+    running = GaugeMetricFamily("lightrag_model_calls_running", "Calls of a model that run now.", labels=["model"])
+    waiting = GaugeMetricFamily("lightrag_model_calls_waiting", "Calls that wait for a slot.", labels=["model"])
+    done = CounterMetricFamily(
+        "lightrag_model_calls", "Calls that ended, by outcome: done or failed.", labels=["model", "outcome"]
+    )
+    for name, calls in models.items():
+        status = calls.status()
+        running.add_metric([name], status.running)
+        waiting.add_metric([name], status.queued)
+        done.add_metric([name, "done"], status.done)
+        done.add_metric([name, "failed"], status.failed)
+    yield from (running, waiting, done)
+
+
+def _usage(roles: Mapping[str, RoleUsage]) -> Iterator[Metric]:
+    tokens = CounterMetricFamily(
+        "lightrag_model_tokens", "Tokens by role and kind: prompt or completion.", labels=["role", "kind"]
+    )
+    seconds = CounterMetricFamily(
+        "lightrag_model_seconds", "Time in calls of a role, waiting for slots included, seconds.", labels=["role"]
+    )
+    cost = CounterMetricFamily("lightrag_model_cost", "Sum of the prices that are known, by role.", labels=["role"])
+    for role, usage in roles.items():
+        tokens.add_metric([role, "prompt"], usage.prompt_tokens)
+        tokens.add_metric([role, "completion"], usage.completion_tokens)
+        seconds.add_metric([role], usage.seconds)
+        if usage.cost is not None:
+            cost.add_metric([role], usage.cost)
+    yield from (tokens, seconds, cost)
 
 
 class Metrics:
@@ -42,8 +101,8 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.models = ModelCalls()
-        self.registry.register(self.models)
+        self.engine = EngineCollector()
+        self.registry.register(self.engine)
         self.requests = Counter(
             "lightrag_http_requests", "Requests, by route and status.", ["method", "route", "status"],
             registry=self.registry,

@@ -1,11 +1,9 @@
-"""Liveness, figures, start page."""
+"""Liveness, and how the server is set up."""
 
 from __future__ import annotations
 
 import time
-from pathlib import Path
-
-import pytest
+from typing import Any
 
 from tests.api.conftest import Serve, Server
 
@@ -18,6 +16,7 @@ FULL = {
     "working_directory", "input_directory", "configuration", "server_mode", "workers", "pipeline_scanning",
     "pipeline_destructive_busy", "pipeline_pending_enqueues", "scheduling", "capabilities", "scheduling_metrics",
     "keyed_locks", "llm_queue_status", "embedding_queue_status", "rerank_queue_status",
+    "model_usage",
 }  # fmt: skip
 CONFIGURATION = {
     "llm_binding", "llm_binding_host", "llm_model", "embedding_binding", "embedding_binding_host", "embedding_model",
@@ -72,57 +71,24 @@ async def test_health_asks_no_store(server: Server) -> None:
         context.stores = stores
 
 
-async def test_figures(serve: Serve) -> None:
-    server = await serve()
+async def test_each_role_has_its_model_its_queue_and_its_usage(serve: Serve) -> None:
+    async def other(prompt: str, system_prompt: str | None = None, **_kwargs: Any) -> str:
+        return "an answer"
+
+    own = {"func": other, "max_async": 2, "metadata": {"model": "answerer", "binding": "openai", "host": "http://a"}}
+    server = await serve({"llm_model_name": "base", "role_llm_configs": {"query": own}})
     await server.add()
-    await server.client.post("/query", json={"query": "Who wrote it?", "required_tags": ["x"]})
-    await server.client.post(
-        "/query/data", json={"query": "Ada wrote the first program for the Engine", "mode": "naive"}
-    )
-    await server.client.post("/documents/upload", files=[("file", ("x.exe", b"x"))])
-    await server.client.get("/no/such/path")
-    text = (await server.client.get("/metrics")).text
-    for line in (
-        'lightrag_http_requests_total{method="POST",route="/query",status="200"} 1.0',
-        'lightrag_http_requests_total{method="GET",route="(none)",status="404"} 1.0',
-        'lightrag_documents{status="processed"} 1.0',
-        "lightrag_pipeline_busy 0.0",
-        'lightrag_documents_accepted_total{way="text"} 1.0',
-        'lightrag_documents_refused_total{code="invalid_input"} 1.0',
-        'lightrag_query_seconds_count{filtered="true",mode="mix",outcome="no_results"} 1.0',
-        'lightrag_query_seconds_count{filtered="false",mode="naive",outcome="success"} 1.0',
-        'lightrag_model_calls_running{model="llm"} 0.0',
-        'lightrag_model_calls_total{model="embedding",outcome="failed"} 0.0',
-    ):
-        assert line in text, line
-
-
-async def test_figures_need_a_credential_and_can_be_off(serve: Serve) -> None:
-    server = await serve(lightrag_api_key="k")
-    assert (await server.client.get("/metrics")).status_code == 403
-    assert (await server.client.get("/metrics", headers={"X-API-Key": "k"})).status_code == 200
-
-
-async def test_figures_can_be_off(serve: Serve) -> None:
-    server = await serve(enable_metrics=False)
-    assert (await server.client.get("/metrics")).status_code == 404
-
-
-@pytest.mark.parametrize(("built", "place"), [(True, "/webui/"), (False, "/docs")])
-async def test_start_page(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, built: bool, place: str
-) -> None:
-    if built:
-        (tmp_path / "index.html").write_text("page", encoding="utf-8")
-    monkeypatch.setattr("lightrag.api.app.WEB_UI_FOLDER", tmp_path)
-    server = await serve()
-    answer = await server.client.get("/")
-    assert (answer.status_code, answer.headers["location"]) == (307, place)
-
-
-async def test_customization(serve: Serve) -> None:
-    server = await serve(webui_title="Archive", lightrag_api_key="k")
-    answer = await server.client.get("/ui/customization", params={"locale": "en"})
-    assert answer.json() == {"customized": False, "brand": {"title": "Archive", "description": None}}
-    assert answer.headers["Cache-Control"] == "no-store"
-    assert (await server.client.get("/ui/customization/assets/abc/logo.png")).status_code == 404
+    await server.client.post("/query", json={"query": "Who wrote the first program?", "mode": "naive"})
+    told = (await server.client.get("/health")).json()
+    roles = told["configuration"]["role_llm_config"]
+    assert set(roles) == {"extract", "keyword", "query", "vlm"}
+    assert roles["extract"]["model"] == "base"
+    shown = {name: roles["query"][name] for name in ("binding", "model", "host", "max_async")}
+    assert shown == {"binding": "openai", "model": "answerer", "host": "http://a", "max_async": 2}
+    assert set(told["llm_queue_status"]) == {"extract", "keyword", "query"}
+    assert told["llm_queue_status"]["query"]["max_async"] == 2
+    assert told["llm_queue_status"]["query"]["done"] == 1
+    assert told["model_usage"]["query"]["calls"] == 1
+    assert told["model_usage"]["query"]["completion_tokens"] > 0
+    assert told["model_usage"]["embedding"]["prompt_tokens"] > 0
+    assert told["model_usage"]["extract"]["failed"] == 0

@@ -141,7 +141,9 @@ async def test_a_document_named_like_the_folder_of_another_does_not_stop_the_pip
 
 
 async def test_clearing_deletes_the_files_of_documents_in_folders_too(server: Server) -> None:
-    await server.client.post("/documents/upload", files=[part("f/broken.pdf", "no PDF"), part("broken.pdf", "nor this")])
+    await server.client.post(
+        "/documents/upload", files=[part("f/broken.pdf", "no PDF"), part("broken.pdf", "nor this")]
+    )
     await server.settle()
     assert [one["status"] for one in await documents(server)] == ["failed"] * 2
     (inputs(server) / "f" / "mine.md").write_text("not uploaded")
