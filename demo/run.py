@@ -2,7 +2,7 @@
 
 No key, no network.
 
-    python -m demo.run            # or scripts/demo.sh, which sets everything up first
+    python -m demo.run            # or scripts/demo.sh, which sets everything up first and leaves a server running
 
 What was read stays in ``demo/.work``; a second run resumes what is missing and then only asks.
 """
@@ -28,6 +28,7 @@ from rich.markup import escape
 from rich.padding import Padding
 
 from demo.progress import Bar, Display
+from demo.settings import SCOPE_PREFIXES
 from lightrag import LightRAG, QueryParam
 from lightrag.embedding.offline import offline_embedding
 from lightrag.exceptions import LightRAGError
@@ -294,8 +295,7 @@ async def run(options: argparse.Namespace, console: Console) -> None:
         llm_model_func=offline_complete,
         llm_model_name="offline",
         embedding_func=offline_embedding(),
-        # A graph of its own for what a reader knows after each chapter of the mystery.
-        scope_tag_prefixes=["known-in-chapter:"],
+        scope_tag_prefixes=SCOPE_PREFIXES,
         enable_kg_scope_materialization=True,
     )
     await rag.initialize_storages()

@@ -1,11 +1,24 @@
 #!/usr/bin/env bash
-# Sets everything up, reads the demo corpus and answers five questions about it; no key and no network needed once set up.
-# A second run finds the documents there and only asks.
+# Sets everything up, reads the demo corpus, answers questions about it, and leaves a server running over the same
+# documents; no key and no network needed once set up. A second run finds the documents, asks, and replaces the server.
 #
-#   scripts/demo.sh            --fresh reads the corpus anew; --help shows all options
+#   scripts/demo.sh            --fresh reads the corpus anew; --stop ends the server; --help shows all options
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 "$root/scripts/bootstrap.sh" demo
-exec "$root/.venv/bin/python" -m demo.run "$@"
+
+case " $* " in
+*" --stop "* | *" --no-server "* | *" --help "* | *" -h "*) ;;
+*)
+    status=0
+    "$root/scripts/webui.sh" || status=$?
+    # Without Node there is no web UI, and that is said there; the server shows the rest.
+    if ((status != 0 && status != 3)); then
+        printf 'The web UI could not be built: the lines above say why. The server works without it.\n' >&2
+        if [[ " $* " == *" --check "* ]]; then exit 1; fi
+    fi
+    ;;
+esac
+exec "$root/.venv/bin/python" -m demo "$@"

@@ -13,7 +13,7 @@ from lightrag.api.logs import configure_logging
 from lightrag.exceptions import LightRAGError
 from lightrag.settings_api import ApiSettings, unknown_variables
 
-__all__ = ["create_app", "main"]
+__all__ = ["create_app", "main", "serve"]
 
 logger = logging.getLogger("lightrag.api")
 
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.hash_password:
             return _print_hash()
         configure_logging(arguments.settings.log_level, arguments.settings.log_format)
-        return _serve(arguments)
+        return serve(arguments)
     except (LightRAGError, OSError) as error:
         print(f"lightrag-server: {error}", file=sys.stderr)
         return 1
@@ -40,7 +40,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
 
 
-def _serve(arguments: ServerArguments) -> int:
+def serve(arguments: ServerArguments) -> int:
+    """Serve with given settings until stopped.
+
+    Returns:
+        Exit code: 0 after a stop on request, 1 when the address could not be taken.
+
+    Raises:
+        InputError: A setting cannot be used, or the server would not be safe.
+    """
     import uvicorn
 
     settings = arguments.settings

@@ -380,3 +380,11 @@ async def test_many_small_texts_of_many_clients_are_all_there_once(server: Serve
     await server.settle(60)
     counts = (await server.client.get("/documents/status_counts")).json()["status_counts"]
     assert counts["processed"] == counts["all"] == 50
+
+
+async def test_metadata_of_a_document_whose_id_is_a_path(server: Server) -> None:
+    await server.engine.ainsert("A -> B: one.", ids="letters/a.md", file_paths="letters/a.md")
+    for doc_id in ("letters/a.md", "letters%2Fa.md"):
+        answer = await server.client.patch(f"/documents/{doc_id}/metadata", json={"tags": ["x"]})
+        assert (answer.status_code, answer.json()["tags"]) == (200, ["x"]), answer.text
+    assert (await server.client.patch("/documents/a/b.md/metadata", json={"tags": ["x"]})).status_code == 404

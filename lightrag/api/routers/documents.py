@@ -160,7 +160,7 @@ async def get_track_status(
     return TrackStatusResponse.of(track_id, await engine.aget_docs_by_track_id(track_id))
 
 
-@router.patch("/{doc_id}/metadata")
+@router.patch("/{doc_id:path}/metadata")
 async def update_document_metadata(
     doc_id: Annotated[str, Path(description="Id of the document.")], body: MetadataPatch, engine: EngineDep
 ) -> DocStatusResponse:

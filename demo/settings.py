@@ -1,0 +1,4 @@
+"""What the demo's questions and its server set alike."""
+
+# A graph of its own for what a reader knows after each chapter of the mystery.
+SCOPE_PREFIXES = ["known-in-chapter:"]
