@@ -14,7 +14,7 @@ SCRIPTS = sorted([*ROOT.glob("scripts/*.sh"), ROOT / ".ci" / "run"])
 # Stands in for the environment's Python: notes installations, tests and checks instead of running them.
 STAND_IN = """#!/bin/bash
 case "$*" in
-    *"pip install"*|*"-m pytest"*|*"-m ruff"*|*"-m mypy"*|*importlinter*|*"-m demo.run"*) echo "$*" >>"{log}" ;;
+    *"pip install"*|*"-m pytest"*|*"-m ruff"*|*"-m mypy"*|*importlinter*|*"-m demo"*) echo "$*" >>"{log}" ;;
     *) exec "{python}" "$@" ;;
 esac
 """
@@ -77,7 +77,21 @@ def test_development_set_up_serves_the_demo(clone: Path) -> None:
     assert run(clone / "scripts" / "bootstrap.sh").returncode == 0
     assert calls(clone)[0].endswith("[dev]")
     assert run(clone / "scripts" / "demo.sh", "--check").returncode == 0
-    assert calls(clone) == ["-m demo.run --check"]
+    assert calls(clone) == ["-m demo --check"]
+
+
+@pytest.mark.parametrize(
+    ("status", "arguments", "code"), [(3, ["--check"], 0), (1, ["--check"], 1), (1, [], 0), (1, ["--stop"], 0)]
+)
+def test_demo_without_a_web_ui(clone: Path, status: int, arguments: list[str], code: int) -> None:
+    """Where Node is missing (3) the demo goes on; a build that breaks off (1) fails the check alone."""
+    run(clone / "scripts" / "bootstrap.sh")
+    calls(clone)
+    (clone / "scripts" / "webui.sh").write_text(f"#!/usr/bin/env bash\nexit {status}\n", encoding="utf-8")
+    done = run(clone / "scripts" / "demo.sh", *arguments)
+    assert done.returncode == code
+    assert calls(clone) == ([" ".join(["-m demo", *arguments])] if code == 0 else [])
+    assert ("could not be built" in done.stderr) is (status == 1 and arguments != ["--stop"])
 
 
 def test_arguments_go_to_pytest_alone(clone: Path) -> None:
