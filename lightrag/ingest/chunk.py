@@ -11,6 +11,7 @@ from lightrag.context import EngineContext
 from lightrag.exceptions import InputError
 from lightrag.ingest.documents import ProcessOptions
 from lightrag.ingest.work import Chunk, DocumentWork
+from lightrag.runtime.text import is_readable
 from lightrag.runtime.tokens import count_tokens
 
 _OWN_FIELDS = frozenset({"tokens", "content", "chunk_order_index", "full_doc_id", "file_path", "chunk_id"})
@@ -23,12 +24,12 @@ async def chunk_document(context: EngineContext, work: DocumentWork) -> None:
         InputError: The document has no text, or the options do not fit together.
         ModelError: The embedding model failed.
     """
-    if not work.text:
-        raise InputError("the document is empty: it holds no text but white space or control characters")
+    if not is_readable(work.text):
+        raise InputError("the document is empty: it holds no text but white space or characters that cannot be seen")
     options = ProcessOptions.from_row(work.full_doc.get("process_options") or {})
     rows = await _cut(context, work.text, options, work)
     work.chunks = [_chunk(context, work.doc_id, order, row) for order, row in enumerate(rows)]
-    work.chunks = [chunk for chunk in work.chunks if chunk.content]
+    work.chunks = [chunk for chunk in work.chunks if is_readable(chunk.content)]
     if not work.chunks:
         raise InputError("the chunker returned no chunk for a document that has text")
     work.vectors = await context.models.embedder.embed([chunk.content for chunk in work.chunks])

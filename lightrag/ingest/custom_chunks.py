@@ -20,7 +20,7 @@ from lightrag.ingest.extract import extract_document
 from lightrag.ingest.state import PipelineState
 from lightrag.ingest.work import Chunk
 from lightrag.runtime.hashing import compute_mdhash_id
-from lightrag.runtime.text import sanitize_text
+from lightrag.runtime.text import is_readable, sanitize_text
 from lightrag.runtime.tokens import count_tokens
 
 
@@ -92,8 +92,8 @@ def _read(full_text: object, text_chunks: object) -> tuple[str, list[str]]:
         InputError: There is no text, or something is none.
     """
     text = sanitize_text(full_text) if isinstance(full_text, str) else ""
-    if not text:
-        raise InputError("full_text is empty: it holds no text but white space or control characters")
+    if not is_readable(text):
+        raise InputError("full_text is empty: it holds no text but white space or characters that cannot be seen")
     pieces = [text_chunks] if isinstance(text_chunks, str) else text_chunks
     if not isinstance(pieces, Sequence):
         raise InputError(f"text_chunks is {type(text_chunks).__name__}; it must be a list of texts")

@@ -22,6 +22,7 @@ from lightrag.runtime.hashing import compute_mdhash_id
 
 __all__ = [
     "content_summary",
+    "is_readable",
     "normalize_entity_type",
     "normalize_name",
     "sanitize_text",
@@ -37,6 +38,10 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufff
 # alone. The joiners U+200C and U+200D stay: they spell words in Persian and the Indic scripts and build
 # emoji.
 _INVISIBLE = re.compile("[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
+# Any one of these is text that somebody can read; joiners and variation selectors alone are none.
+_READABLE = re.compile(
+    "[^\\s\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff]"
+)
 
 # The second of each pair lists every mark that can close the first.
 _QUOTES = dict(zip("\"'`“‘«‹＂„‚", ['"', "'", "`", "”", "’", "»", "›", "＂", "“”", "‘’"], strict=True))
@@ -66,6 +71,11 @@ def sanitize_text(text: str) -> str:
     escaping each time.
     """
     return _drop_forbidden(html.unescape(text)).strip()
+
+
+def is_readable(text: str) -> bool:
+    """Tell whether a text holds anything but white space and characters that cannot be seen."""
+    return _READABLE.search(text) is not None
 
 
 def _bracket_partners(text: str) -> dict[int, int]:

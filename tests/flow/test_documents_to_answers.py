@@ -79,8 +79,8 @@ async def test_one_bad_document_stops_nothing(make_engine: EngineFactory) -> Non
         return None
 
     engine = await make_engine(FactModel(fail_on_bad))
-    texts = [HARBOUR, "BAD text", "   \n\t ", "\x00\ud800", BRIDGE]
-    track_id = await engine.ainsert(texts, file_paths=["1.md", "2.md", "3.md", "4.md", "5.md"])
+    texts = [HARBOUR, "BAD text", "   \n\t ", "\x00\ud800", BRIDGE, "\u200b\u200d\ufeff \u2060"]
+    track_id = await engine.ainsert(texts, file_paths=["1.md", "2.md", "3.md", "4.md", "5.md", "6.md"])
     rows = await statuses(engine, track_id)
     assert {path: row.status for path, row in rows.items()} == {
         "1.md": "processed",
@@ -88,10 +88,11 @@ async def test_one_bad_document_stops_nothing(make_engine: EngineFactory) -> Non
         "3.md": "failed",
         "4.md": "failed",
         "5.md": "processed",
+        "6.md": "failed",
     }
     assert "no such model" in (rows["2.md"].error_msg or "")
-    assert "empty" in (rows["3.md"].error_msg or "")
-    assert "empty" in (rows["4.md"].error_msg or "")
+    for path in ("3.md", "4.md", "6.md"):
+        assert "empty" in (rows[path].error_msg or "")
 
 
 @pytest.mark.parametrize("reply", ["I am sorry, I cannot do that.", "entity<|#|>Ada", "{", "``` \n```", "[]"])

@@ -13,11 +13,19 @@ from hypothesis import strategies as st
 from lightrag.constants import GRAPH_FIELD_SEP, MAX_ENTITY_NAME_BYTES, MAX_ENTITY_NAME_CHARS
 from lightrag.runtime.text import (
     content_summary,
+    is_readable,
     normalize_entity_type,
     normalize_name,
     sanitize_text,
     split_keywords,
 )
+
+
+@pytest.mark.parametrize("text", ["", " \n\t\u00a0\u3000", "\u200b", "\u200d\ufe0f \ufeff\u2060", "\u00ad\u202e\u3164"])
+def test_nothing_to_read(text: str) -> None:
+    assert not is_readable(text)
+    assert is_readable(f"{text}.{text}")
+
 
 any_text = st.text(st.characters())
 # Text in which cleaning has something to do far more often than in random text.
