@@ -75,6 +75,9 @@ class LightRAG(EngineFields, DocumentMethods, QueryMethods, GraphMethods, ModelM
         for name in own:
             if getattr(self, name) is None:
                 setattr(self, name, getattr(defaults, name))
+        # Existing set-ups may give it among the options of the vector stores.
+        if "kg_union_skip_open_bounds" in self.vector_db_storage_cls_kwargs:
+            self.kg_union_skip_open_bounds = self.vector_db_storage_cls_kwargs["kg_union_skip_open_bounds"]
         return load_settings(**{name: getattr(self, name) for name in own})
 
     def restricted(self, required_tags: Iterable[str] = (), forbidden_tags: Iterable[str] = ()) -> RestrictedEngine:

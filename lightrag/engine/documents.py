@@ -186,12 +186,15 @@ class DocumentMethods(EngineBase):
 
         return await delete_document(self.context, self._state, doc_id, delete_llm_cache=delete_llm_cache)
 
-    async def aupdate_document_metadata(self, doc_id: str, patch: Mapping[str, Any]) -> DocProcessingStatus:
+    async def aupdate_document_metadata(
+        self, doc_id: str, patch: DocumentMetadata | Mapping[str, Any]
+    ) -> DocProcessingStatus:
         """Replace dates, tags, meta or source fields of a document without extracting it again.
 
         Args:
             doc_id: The document.
-            patch: Fields of :class:`~lightrag.query_filters.DocumentMetadata` to replace; ``None`` clears one.
+            patch: Fields of :class:`~lightrag.query_filters.DocumentMetadata` to replace, or one that was given those
+                fields; ``None`` clears one.
 
         Returns:
             The new status row.

@@ -42,7 +42,7 @@ class EngineFields:
     A field that is ``None`` takes its setting. The others:
 
     Attributes:
-        vector_db_storage_cls_kwargs: For the vector stores.
+        vector_db_storage_cls_kwargs: For the vector stores; ``kg_union_skip_open_bounds`` may be given here, too.
         auto_manage_storages_states: Open the stores with the first call, and close them with the event loop or the
             process.
         tokenizer: Counts tokens; that of ``tiktoken_model_name`` when not given.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lightrag.ingest.delete import DeletionResult
     from lightrag.ingest.scopes import ScopeRebuild
     from lightrag.query.filtered_graph import FilteredGraph
-    from lightrag.query_filters import RequiredTagsMode
+    from lightrag.query_filters import DocumentMetadata, RequiredTagsMode
 
 
 class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
@@ -125,7 +125,9 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
         await self._require_document(doc_id)
         return await super().adelete_by_doc_id(doc_id, delete_llm_cache)
 
-    async def aupdate_document_metadata(self, doc_id: str, patch: Mapping[str, Any]) -> DocProcessingStatus:
+    async def aupdate_document_metadata(
+        self, doc_id: str, patch: DocumentMetadata | Mapping[str, Any]
+    ) -> DocProcessingStatus:
         """Change the metadata of a document that is inside and stays inside.
 
         Raises:

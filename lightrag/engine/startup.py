@@ -29,6 +29,7 @@ def check_fields(engine: EngineFields, settings: Settings) -> None:
     Raises:
         InputError: A field cannot be used.
     """
+    from lightrag.kg_scopes import normalize_scope_prefixes
     from lightrag.settings import unused_settings
 
     if engine.chunk_overlap_token_size >= engine.chunk_token_size:
@@ -38,6 +39,7 @@ def check_fields(engine: EngineFields, settings: Settings) -> None:
         )
     if engine.max_pending_documents < 0:
         raise InputError(f"max_pending_documents={engine.max_pending_documents} must be 0 for no limit, or more")
+    normalize_scope_prefixes(settings.scope_tag_prefixes)
     warn_of_vision(engine.role_llm_configs or ())
     for name, description in unused_settings(settings).items():
         logger.warning("%s=%r: %s", name, getattr(settings, name), description)

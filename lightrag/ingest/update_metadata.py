@@ -8,7 +8,7 @@ from typing import Any
 from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.contracts.evidence import Evidence
-from lightrag.exceptions import InputError, NotFoundError, PipelineBusyError
+from lightrag.exceptions import FilterSyntaxError, InputError, NotFoundError, PipelineBusyError
 from lightrag.graph.change import GraphChange
 from lightrag.graph.rebuild import with_changed_document
 from lightrag.ingest.documents import timestamp
@@ -20,7 +20,7 @@ from lightrag.query_filters.document_metadata import USER_METADATA_KEYS
 
 
 async def update_document_metadata(
-    context: EngineContext, state: PipelineState, doc_id: str, patch: Mapping[str, Any]
+    context: EngineContext, state: PipelineState, doc_id: str, patch: DocumentMetadata | Mapping[str, Any]
 ) -> DocProcessingStatus:
     """Replace the given fields of a document's metadata; fields that are not given stay, ``None`` clears one.
 
@@ -67,13 +67,20 @@ def _refuse_while_busy(state: PipelineState) -> None:
         raise PipelineBusyError(f"the pipeline is busy ({state.job_name}); change metadata when it is idle")
 
 
-def patched_metadata(context: EngineContext, metadata: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a status row's metadata with the user's part replaced field by field.
+def patched_metadata(
+    context: EngineContext, metadata: Mapping[str, Any], patch: DocumentMetadata | Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a status row's metadata with the user's part replaced field by field; of a model, the fields it was given.
 
     Raises:
         FilterSyntaxError: The result is not valid.
         ScopeError: A scope tag is not usable.
     """
+    if isinstance(patch, DocumentMetadata):
+        check_scope_tags(patch, context.settings.scope_tag_prefixes)
+        patch = {name: getattr(patch, name) for name in patch.model_fields_set}
+    elif not isinstance(patch, Mapping):
+        raise FilterSyntaxError(f"a patch is a DocumentMetadata or a JSON object, not {patch!r}")
     # With the cleared fields in it, or a misspelt one would be ignored.
     model = DocumentMetadata.coerce({**public_metadata(metadata), **patch})
     check_scope_tags(model, context.settings.scope_tag_prefixes)

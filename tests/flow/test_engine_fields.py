@@ -157,6 +157,12 @@ async def test_too_many_waiting_documents_are_refused(make_engine: EngineFactory
     assert await rag.apipeline_enqueue_documents("three") is not None
 
 
+@pytest.mark.parametrize("prefixes", ['["tenant:"]', ["ten ant:"], ["日本:"]])
+def test_a_prefix_that_no_tag_can_have_is_refused_at_once(tmp_path: Path, prefixes: Any) -> None:
+    with pytest.raises(InputError, match="scope prefix"):
+        make(tmp_path, scope_tag_prefixes=prefixes)
+
+
 def test_a_negative_limit_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="max_pending_documents=-1"):
         make(tmp_path, max_pending_documents=-1)

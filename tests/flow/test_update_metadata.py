@@ -9,10 +9,10 @@ import pytest
 
 from lightrag import LightRAG, QueryParam
 from lightrag.contracts.doc_status import DocProcessingStatus
-from lightrag.exceptions import FilterSyntaxError, InputError, NotFoundError, PipelineBusyError
+from lightrag.exceptions import FilterSyntaxError, InputError, NotFoundError, PipelineBusyError, ScopeError
 from lightrag.ingest.custom_documents import CustomOptions
 from lightrag.ingest.custom_kg import insert_custom_kg
-from lightrag.query_filters import public_metadata
+from lightrag.query_filters import DocumentMetadata, public_metadata
 from tests.fakes.facts import FactModel, make_embedding
 from tests.fakes.filtering import MODES, WAYS, Reciting, files_found, open_in_way
 from tests.fakes.summaries import stale_summaries, summary_of
@@ -70,6 +70,19 @@ async def test_only_the_given_fields_change(
     assert own[0] == own[1]
     changed = {name for name, value in vars(before).items() if getattr(after, name) != value}
     assert changed <= {"metadata", "updated_at"}
+
+
+async def test_of_a_model_the_given_fields_change(make_engine: EngineFactory) -> None:
+    engine = await make_engine(scope_tag_prefixes=["tenant:"])
+    await engine.ainsert(about_hub("alpha"), ids="alpha", file_paths="alpha", metadata=GIVEN)
+    before = public_metadata((await row_of(engine, "alpha")).metadata)
+    after = await engine.aupdate_document_metadata("alpha", DocumentMetadata(tags=["Act"], end_date=None))
+    assert public_metadata(after.metadata) == {**before, "tags": ["act"], "end_date": None}
+    with pytest.raises(ScopeError):
+        await engine.aupdate_document_metadata("alpha", DocumentMetadata(tags=["tenant:a/b"]))
+    with pytest.raises(FilterSyntaxError, match="a patch is"):
+        await engine.aupdate_document_metadata("alpha", ["act"])  # type: ignore[arg-type]
+    assert (await row_of(engine, "alpha")).metadata == after.metadata
 
 
 async def test_a_document_without_metadata_can_be_given_some(make_engine: EngineFactory) -> None:

@@ -96,10 +96,12 @@ async def test_merging_unites_dates_and_tags_of_the_evidence_alone(make_engine: 
 
 
 @pytest.mark.parametrize("skip_open_bounds", [True, False])
+@pytest.mark.parametrize("way", ["field", "vector option"])
 async def test_open_bounds_widen_the_union_only_when_asked_to(
-    make_engine: EngineFactory, skip_open_bounds: bool
+    make_engine: EngineFactory, skip_open_bounds: bool, way: str
 ) -> None:
-    engine = await make_engine(kg_union_skip_open_bounds=skip_open_bounds)
+    asked: dict[str, Any] = {"kg_union_skip_open_bounds": skip_open_bounds}
+    engine = await make_engine(**(asked if way == "field" else {"vector_db_storage_cls_kwargs": asked}))
     await insert(engine, "early", EARLY, ("Hub", "Ada"))
     await insert(engine, "open", OPEN, ("Hub", "Ada"))
     hub = await summary_of(engine, "Hub")
