@@ -26,8 +26,9 @@ _RETIRED = {
 }
 
 
-def _env(*names: str) -> AliasChoices:
-    return AliasChoices(*names)
+def _named(default: Any, names: str, text: str, **limits: Any) -> Any:
+    """Return a field that is known by several names, the first of which is its own."""
+    return Field(default, validation_alias=AliasChoices(*names.split()), description=text, **limits)
 
 
 class StorageSettings(BaseSettings):
@@ -35,37 +36,25 @@ class StorageSettings(BaseSettings):
 
     working_dir: str = Field("./rag_storage", description="Folder of the embedded stores.")
     workspace: str = Field("", description="Name that isolates a corpus inside working_dir or a database server.")
-    kv_storage: str = Field(
-        "SQLiteKVStorage",
-        validation_alias=_env("kv_storage", "LIGHTRAG_KV_STORAGE"),
-        description="Class of the key-value store.",
-    )
-    doc_status_storage: str = Field(
+    kv_storage: str = _named("SQLiteKVStorage", "kv_storage LIGHTRAG_KV_STORAGE", "Class of the key-value store.")
+    doc_status_storage: str = _named(
         "SQLiteDocStatusStorage",
-        validation_alias=_env("doc_status_storage", "LIGHTRAG_DOC_STATUS_STORAGE"),
-        description="Class of the document status store.",
+        "doc_status_storage LIGHTRAG_DOC_STATUS_STORAGE",
+        "Class of the document status store.",
     )
-    graph_storage: str = Field(
-        "SQLiteGraphStorage",
-        validation_alias=_env("graph_storage", "LIGHTRAG_GRAPH_STORAGE"),
-        description="Class of the graph store.",
+    graph_storage: str = _named(
+        "SQLiteGraphStorage", "graph_storage LIGHTRAG_GRAPH_STORAGE", "Class of the graph store."
     )
-    vector_storage: str = Field(
-        "SQLiteVectorDBStorage",
-        validation_alias=_env("vector_storage", "LIGHTRAG_VECTOR_STORAGE"),
-        description="Class of the vector store.",
+    vector_storage: str = _named(
+        "SQLiteVectorDBStorage", "vector_storage LIGHTRAG_VECTOR_STORAGE", "Class of the vector store."
     )
-    evidence_storage: str = Field(
+    evidence_storage: str = _named(
         "",
-        validation_alias=_env("evidence_storage", "LIGHTRAG_EVIDENCE_STORAGE"),
-        description="Class of the evidence store; empty: the family of the document status store.",
+        "evidence_storage LIGHTRAG_EVIDENCE_STORAGE",
+        "Class of the evidence store; empty: the family of the document status store.",
     )
-    cosine_better_than_threshold: float = Field(
-        0.2,
-        ge=-1.0,
-        le=1.0,
-        validation_alias=_env("cosine_better_than_threshold", "COSINE_THRESHOLD"),
-        description="Similarity floor of vector searches.",
+    cosine_better_than_threshold: float = _named(
+        0.2, "cosine_better_than_threshold COSINE_THRESHOLD", "Similarity floor of vector searches.", ge=-1.0, le=1.0
     )
 
 
@@ -91,23 +80,14 @@ class QuerySettings(BaseSettings):
 class ExtractionSettings(BaseSettings):
     """Entity and relation extraction, merging and summaries."""
 
-    entity_extract_max_gleaning: int = Field(
-        1,
-        ge=0,
-        validation_alias=_env("entity_extract_max_gleaning", "MAX_GLEANING"),
-        description="Extra calls per chunk that ask for what was missed.",
+    entity_extract_max_gleaning: int = _named(
+        1, "entity_extract_max_gleaning MAX_GLEANING", "Extra calls per chunk that ask for what was missed.", ge=0
     )
-    entity_extract_max_records: int = Field(
-        100,
-        ge=1,
-        validation_alias=_env("entity_extract_max_records", "MAX_EXTRACTION_RECORDS"),
-        description="Rows asked for per reply.",
+    entity_extract_max_records: int = _named(
+        100, "entity_extract_max_records MAX_EXTRACTION_RECORDS", "Rows asked for per reply.", ge=1
     )
-    entity_extract_max_entities: int = Field(
-        40,
-        ge=1,
-        validation_alias=_env("entity_extract_max_entities", "MAX_EXTRACTION_ENTITIES"),
-        description="Entities asked for per reply.",
+    entity_extract_max_entities: int = _named(
+        40, "entity_extract_max_entities MAX_EXTRACTION_ENTITIES", "Entities asked for per reply.", ge=1
     )
     entity_extraction_use_json: bool = Field(False, description="Ask for JSON instead of rows.")
     max_extract_input_tokens: int = Field(20480, ge=1, description="Longest extraction prompt, in tokens.")
@@ -131,14 +111,9 @@ class ExtractionSettings(BaseSettings):
 class ChunkSettings(BaseSettings):
     """Chunk sizes in tokens."""
 
-    chunk_token_size: int = Field(
-        1200, ge=1, validation_alias=_env("chunk_token_size", "CHUNK_SIZE"), description="Tokens per chunk."
-    )
-    chunk_overlap_token_size: int = Field(
-        100,
-        ge=0,
-        validation_alias=_env("chunk_overlap_token_size", "CHUNK_OVERLAP_SIZE"),
-        description="Tokens that neighbouring chunks share.",
+    chunk_token_size: int = _named(1200, "chunk_token_size CHUNK_SIZE", "Tokens per chunk.", ge=1)
+    chunk_overlap_token_size: int = _named(
+        100, "chunk_overlap_token_size CHUNK_OVERLAP_SIZE", "Tokens that neighbouring chunks share.", ge=0
     )
     chunk_f_size: int = Field(0, ge=0, description="Tokens per chunk of fixed_token; 0: CHUNK_SIZE.")
     chunk_r_size: int = Field(0, ge=0, description="Tokens per chunk of recursive_character; 0: CHUNK_SIZE.")
@@ -167,10 +142,8 @@ class ChunkSettings(BaseSettings):
 class ParserSettings(BaseSettings):
     """Parsing of files, and the external services that can do it."""
 
-    parser_rules: str = Field(
-        "",
-        validation_alias=_env("parser_rules", "LIGHTRAG_PARSER"),
-        description="Engine and options by file type, such as pdf:docling-F, *:legacy",
+    parser_rules: str = _named(
+        "", "parser_rules LIGHTRAG_PARSER", "Engine and options by file type, such as pdf:docling-F, *:legacy"
     )
     parser_timeout: int = Field(300, ge=1, description="Longest parse of one file by the built-in engine, seconds.")
     parser_memory_limit: int = Field(
@@ -194,36 +167,21 @@ class ParserSettings(BaseSettings):
 class ModelSettings(BaseSettings):
     """Models: identity, concurrency and time limits (seconds)."""
 
-    llm_model_name: str = Field(
-        "gpt-4o-mini",
-        validation_alias=_env("llm_model_name", "LLM_MODEL"),
-        description="Name of the language model.",
+    llm_model_name: str = _named("gpt-4o-mini", "llm_model_name LLM_MODEL", "Name of the language model.")
+    llm_model_max_async: int = _named(
+        4, "llm_model_max_async MAX_ASYNC_LLM MAX_ASYNC", "Language model calls at a time.", ge=1
     )
-    llm_model_max_async: int = Field(
-        4,
-        ge=1,
-        validation_alias=_env("llm_model_max_async", "MAX_ASYNC_LLM", "MAX_ASYNC"),
-        description="Language model calls at a time.",
-    )
-    default_llm_timeout: int = Field(
-        240,
-        ge=1,
-        validation_alias=_env("default_llm_timeout", "LLM_TIMEOUT"),
-        description="Longest language model call.",
-    )
+    default_llm_timeout: int = _named(240, "default_llm_timeout LLM_TIMEOUT", "Longest language model call.", ge=1)
     enable_llm_cache: bool = Field(True, description="Keep answers and keywords.")
-    enable_llm_cache_for_entity_extract: bool = Field(
+    enable_llm_cache_for_entity_extract: bool = _named(
         True,
-        validation_alias=_env("enable_llm_cache_for_entity_extract", "ENABLE_LLM_CACHE_FOR_EXTRACT"),
-        description="Keep extraction replies, so that a retried document costs no calls.",
+        "enable_llm_cache_for_entity_extract ENABLE_LLM_CACHE_FOR_EXTRACT",
+        "Keep extraction replies, so that a retried document costs no calls.",
     )
     embedding_batch_num: int = Field(10, ge=1, description="Texts per embedding call.")
     embedding_func_max_async: int = Field(8, ge=1, description="Embedding calls at a time.")
-    default_embedding_timeout: int = Field(
-        30,
-        ge=1,
-        validation_alias=_env("default_embedding_timeout", "EMBEDDING_TIMEOUT"),
-        description="Longest embedding call.",
+    default_embedding_timeout: int = _named(
+        30, "default_embedding_timeout EMBEDDING_TIMEOUT", "Longest embedding call.", ge=1
     )
     embedding_chunk_overlap_token_size: int = Field(
         100, ge=0, description="Tokens that windows share when a text is too long for the embedding model."
@@ -231,18 +189,8 @@ class ModelSettings(BaseSettings):
     llm_input_price: float = Field(0.0, ge=0, description="Price of a million prompt tokens; 0 when not known.")
     llm_output_price: float = Field(0.0, ge=0, description="Price of a million tokens of replies; 0 when not known.")
     embedding_price: float = Field(0.0, ge=0, description="Price of a million embedded tokens; 0 when not known.")
-    rerank_model_max_async: int = Field(
-        4,
-        ge=1,
-        validation_alias=_env("rerank_model_max_async", "MAX_ASYNC_RERANK"),
-        description="Rerank calls at a time.",
-    )
-    default_rerank_timeout: int = Field(
-        30,
-        ge=1,
-        validation_alias=_env("default_rerank_timeout", "RERANK_TIMEOUT"),
-        description="Longest rerank call.",
-    )
+    rerank_model_max_async: int = _named(4, "rerank_model_max_async MAX_ASYNC_RERANK", "Rerank calls at a time.", ge=1)
+    default_rerank_timeout: int = _named(30, "default_rerank_timeout RERANK_TIMEOUT", "Longest rerank call.", ge=1)
 
 
 class PipelineSettings(BaseSettings):
@@ -266,25 +214,25 @@ class UnusedSettings(BaseSettings):
 class FilterSettings(BaseSettings):
     """Metadata filters and scopes."""
 
-    enable_vector_metadata_filters: bool = Field(
+    enable_vector_metadata_filters: bool = _named(
         False,
-        validation_alias=_env("enable_vector_metadata_filters", "LIGHTRAG_VECTOR_METADATA_FILTERS"),
-        description="Stamp filter fields on vector rows and let the vector engine filter.",
+        "enable_vector_metadata_filters LIGHTRAG_VECTOR_METADATA_FILTERS",
+        "Stamp filter fields on vector rows and let the vector engine filter.",
     )
-    kg_union_skip_open_bounds: bool = Field(
+    kg_union_skip_open_bounds: bool = _named(
         True,
-        validation_alias=_env("kg_union_skip_open_bounds", "LIGHTRAG_KG_UNION_SKIP_OPEN_BOUNDS"),
-        description="A document without a bound does not widen the interval of an entity to infinity.",
+        "kg_union_skip_open_bounds LIGHTRAG_KG_UNION_SKIP_OPEN_BOUNDS",
+        "A document without a bound does not widen the interval of an entity to infinity.",
     )
-    scope_tag_prefixes: Annotated[list[str], NoDecode] = Field(
-        default_factory=list,
-        validation_alias=_env("scope_tag_prefixes", "LIGHTRAG_SCOPE_TAG_PREFIXES"),
-        description="Tag prefixes that name scopes, separated by commas, such as tenant:",
+    scope_tag_prefixes: Annotated[list[str], NoDecode] = _named(
+        [],
+        "scope_tag_prefixes LIGHTRAG_SCOPE_TAG_PREFIXES",
+        "Tag prefixes that name scopes, separated by commas, such as tenant:",
     )
-    enable_kg_scope_materialization: bool = Field(
+    enable_kg_scope_materialization: bool = _named(
         False,
-        validation_alias=_env("enable_kg_scope_materialization", "LIGHTRAG_KG_SCOPE_MATERIALIZATION"),
-        description="Keep a graph of its own for every scope.",
+        "enable_kg_scope_materialization LIGHTRAG_KG_SCOPE_MATERIALIZATION",
+        "Keep a graph of its own for every scope.",
     )
 
     @field_validator("scope_tag_prefixes", mode="before")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,28 +12,21 @@ _PLACE = "Where the corpus is"
 _OUTPUT = "Output"
 _DATES = "Which documents: dates"
 _LIMITS = "Which documents"
+_ZONE_TEXT = "Zone of the dates, such as Europe/London or +01:00; otherwise that of this machine."
+
+
+def _option(names: str, metavar: str, panel: str | None, text: str) -> Any:
+    """Return an option without a default to show; its names are separated by spaces."""
+    return typer.Option(*names.split(), metavar=metavar, help=text, show_default=False, rich_help_panel=panel)
+
 
 _Dir = Annotated[
     Path | None,
-    typer.Option(
-        "--dir",
-        "-d",
-        metavar="FOLDER",
-        help="Folder of the corpus; otherwise WORKING_DIR, or ./rag_storage.",
-        show_default=False,
-        rich_help_panel=_PLACE,
-    ),
+    _option("--dir -d", "FOLDER", _PLACE, "Folder of the corpus; otherwise WORKING_DIR, or ./rag_storage."),
 ]
 _Workspace = Annotated[
     str | None,
-    typer.Option(
-        "--workspace",
-        "-w",
-        metavar="NAME",
-        help="Name of the corpus in that folder; otherwise WORKSPACE.",
-        show_default=False,
-        rich_help_panel=_PLACE,
-    ),
+    _option("--workspace -w", "NAME", _PLACE, "Name of the corpus in that folder; otherwise WORKSPACE."),
 ]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON value and nothing else.", rich_help_panel=_OUTPUT)]
 _Verbose = Annotated[
@@ -75,40 +68,24 @@ class CorpusOptions:
     workspace: _Workspace = None
     server: Annotated[
         str | None,
-        typer.Option(
-            "--server",
-            "-s",
-            metavar="URL",
-            help="Address of a server, such as http://127.0.0.1:9621, instead of a folder.",
-            show_default=False,
-            rich_help_panel=_PLACE,
+        _option(
+            "--server -s", "URL", _PLACE, "Address of a server, such as http://127.0.0.1:9621, instead of a folder."
         ),
     ] = None
     key: Annotated[
         str | None,
-        typer.Option(
-            "--key",
-            "-k",
-            metavar="KEY",
-            help="API key of the server, or a login token; otherwise LIGHTRAG_API_KEY, which other users do not see.",
-            show_default=False,
-            rich_help_panel=_PLACE,
+        _option(
+            "--key -k",
+            "KEY",
+            _PLACE,
+            "API key of the server, or a login token; otherwise LIGHTRAG_API_KEY, which other users do not see.",
         ),
     ] = None
     as_json: _Json = False
     verbose: _Verbose = False
 
 
-_Zone = Annotated[
-    str | None,
-    typer.Option(
-        "--zone",
-        metavar="ZONE",
-        help="Zone of the dates, such as Europe/London or +01:00; otherwise that of this machine.",
-        show_default=False,
-        rich_help_panel=_DATES,
-    ),
-]
+_Zone = Annotated[str | None, _option("--zone", "ZONE", _DATES, _ZONE_TEXT)]
 
 
 @dataclass(frozen=True)
@@ -134,103 +111,73 @@ class FilterOptions:
     """
 
     require: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--require", "-r", metavar="TAG", help="Tag that documents must carry; may be repeated.",
-            show_default=False, rich_help_panel=_LIMITS,
-        ),
-    ] = None  # fmt: skip
+        list[str] | None, _option("--require -r", "TAG", _LIMITS, "Tag that documents must carry; may be repeated.")
+    ] = None
     any_tag: Annotated[
         bool, typer.Option("--any", help="One of the required tags is enough.", rich_help_panel=_LIMITS)
     ] = False
     forbid: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--forbid", "-f", metavar="TAG", help="Tag that documents must not carry; may be repeated.",
-            show_default=False, rich_help_panel=_LIMITS,
-        ),
-    ] = None  # fmt: skip
+        list[str] | None, _option("--forbid -f", "TAG", _LIMITS, "Tag that documents must not carry; may be repeated.")
+    ] = None
     forbid_in_graph: Annotated[
         bool,
         typer.Option(
-            "--forbid-in-graph", help="Also drop entities and relations to which a document with a forbidden tag "
-            "contributes.", rich_help_panel=_LIMITS,
+            "--forbid-in-graph",
+            help="Also drop entities and relations to which a document with a forbidden tag contributes.",
+            rich_help_panel=_LIMITS,
         ),
-    ] = False  # fmt: skip
+    ] = False
     start: Annotated[
         str | None,
-        typer.Option(
-            "--from", metavar="DATE", help="First date of the period: 1930, 1930-06, 1930-06-15 or with a time.",
-            show_default=False, rich_help_panel=_DATES,
-        ),
-    ] = None  # fmt: skip
+        _option("--from", "DATE", _DATES, "First date of the period: 1930, 1930-06, 1930-06-15 or with a time."),
+    ] = None
     end: Annotated[
         str | None,
-        typer.Option(
-            "--to", metavar="DATE", help="Last date of the period, with the whole of that day, month or year.",
-            show_default=False, rich_help_panel=_DATES,
-        ),
-    ] = None  # fmt: skip
+        _option("--to", "DATE", _DATES, "Last date of the period, with the whole of that day, month or year."),
+    ] = None
     at: Annotated[
         str | None,
-        typer.Option(
-            "--at", metavar="DAY", help="One point in time instead of a period: noon of a day, or a day and time.",
-            show_default=False, rich_help_panel=_DATES,
-        ),
-    ] = None  # fmt: skip
+        _option("--at", "DAY", _DATES, "One point in time instead of a period: noon of a day, or a day and time."),
+    ] = None
     zone: _Zone = None
     preset: Annotated[
         str | None,
-        typer.Option(
-            "--preset", metavar="NAME", help="What the dates are meant for: broad-retrieval (a document touches the "
-            "period; the default), archive-discovery (or has no date), legislation-in-force (covers all of it), "
-            "activity-in-period (touches it and has a start), wholly-within-period, strict-catalog (touches it and "
-            "has both dates), uncatalogued-only (only documents without any date).",
-            show_default=False, rich_help_panel=_DATES,
+        _option(
+            "--preset",
+            "NAME",
+            _DATES,
+            "What the dates are meant for: broad-retrieval (a document touches the period; the default), "
+            "archive-discovery (or has no date), legislation-in-force (covers all of it), activity-in-period "
+            "(touches it and has a start), wholly-within-period, strict-catalog (touches it and has both dates), "
+            "uncatalogued-only (only documents without any date).",
         ),
-    ] = None  # fmt: skip
+    ] = None
     undated: Annotated[
         str | None,
-        typer.Option(
-            "--undated", metavar="HOW", help="Documents without any date: exclude, include_or, only; otherwise as the "
-            "preset has it.", show_default=False, rich_help_panel=_DATES,
+        _option(
+            "--undated",
+            "HOW",
+            _DATES,
+            "Documents without any date: exclude, include_or, only; otherwise as the preset has it.",
         ),
-    ] = None  # fmt: skip
+    ] = None
     doc_type: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--type", metavar="TYPE", help="Type of document; may be repeated, any of them.",
-            show_default=False, rich_help_panel=_LIMITS,
-        ),
-    ] = None  # fmt: skip
+        list[str] | None, _option("--type", "TYPE", _LIMITS, "Type of document; may be repeated, any of them.")
+    ] = None
     folder: Annotated[
         list[str] | None,
-        typer.Option(
-            "--folder", metavar="PATH", help="Folder of the source path, all below included; may be repeated, any of "
-            "them.", show_default=False, rich_help_panel=_LIMITS,
+        _option(
+            "--folder", "PATH", _LIMITS, "Folder of the source path, all below included; may be repeated, any of them."
         ),
-    ] = None  # fmt: skip
-    after: Annotated[
-        str | None,
-        typer.Option(
-            "--after", metavar="DATE", help="Earliest modification of the file.",
-            show_default=False, rich_help_panel=_DATES,
-        ),
-    ] = None  # fmt: skip
-    before: Annotated[
-        str | None,
-        typer.Option(
-            "--before", metavar="DATE", help="Latest modification of the file.",
-            show_default=False, rich_help_panel=_DATES,
-        ),
-    ] = None  # fmt: skip
+    ] = None
+    after: Annotated[str | None, _option("--after", "DATE", _DATES, "Earliest modification of the file.")] = None
+    before: Annotated[str | None, _option("--before", "DATE", _DATES, "Latest modification of the file.")] = None
     filter_json: Annotated[
         str | None,
-        typer.Option(
-            "--filter", metavar="JSON", help="Filter fields of POST /query as a JSON object, or @FILE; other options "
-            "win.", show_default=False, rich_help_panel=_LIMITS,
+        _option(
+            "--filter", "JSON", _LIMITS, "Filter fields of POST /query as a JSON object, or @FILE; other options win."
         ),
-    ] = None  # fmt: skip
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -246,39 +193,29 @@ class MetadataOptions:
         meta: ``KEY=VALUE`` or JSON objects.
     """
 
-    tag: Annotated[
-        list[str] | None,
-        typer.Option("--tag", "-t", metavar="TAG", help="Tag; may be repeated.", show_default=False),
-    ] = None
+    tag: Annotated[list[str] | None, _option("--tag -t", "TAG", None, "Tag; may be repeated.")] = None
     start: Annotated[
         str | None,
-        typer.Option(
-            "--start", metavar="DATE", help="When what the document says begins to hold: 1930, 1930-06, 1930-06-15 or "
-            "with a time.", show_default=False,
+        _option(
+            "--start",
+            "DATE",
+            None,
+            "When what the document says begins to hold: 1930, 1930-06, 1930-06-15 or with a time.",
         ),
-    ] = None  # fmt: skip
-    end: Annotated[
-        str | None,
-        typer.Option(
-            "--end", metavar="DATE", help="When it ends, with the whole of that day, month or year.",
-            show_default=False,
-        ),
-    ] = None  # fmt: skip
-    zone: Annotated[
-        str | None,
-        typer.Option(
-            "--zone", metavar="ZONE", help="Zone of the dates, such as Europe/London or +01:00; otherwise that of "
-            "this machine.", show_default=False,
-        ),
-    ] = None  # fmt: skip
-    doc_type: Annotated[
-        str | None,
-        typer.Option("--doc-type", metavar="TYPE", help="Kind of source, such as act or letter.", show_default=False),
     ] = None
+    end: Annotated[
+        str | None, _option("--end", "DATE", None, "When it ends, with the whole of that day, month or year.")
+    ] = None
+    zone: Annotated[str | None, _option("--zone", "ZONE", None, _ZONE_TEXT)] = None
+    doc_type: Annotated[str | None, _option("--doc-type", "TYPE", None, "Kind of source, such as act or letter.")] = (
+        None
+    )
     meta: Annotated[
         list[str] | None,
-        typer.Option(
-            "--meta", metavar="KEY=VALUE", help="Free metadata, given back and never searched; may be repeated, or be "
-            "a JSON object.", show_default=False,
+        _option(
+            "--meta",
+            "KEY=VALUE",
+            None,
+            "Free metadata, given back and never searched; may be repeated, or be a JSON object.",
         ),
-    ] = None  # fmt: skip
+    ] = None

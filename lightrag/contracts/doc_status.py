@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lightrag.contracts.evidence import missing_document_metadata
 from lightrag.contracts.kv import BaseKVStorage
+from lightrag.exceptions import InputError
 
 if TYPE_CHECKING:
     from lightrag.query_filters import DocumentFacts, VectorQueryFilter
@@ -26,6 +27,10 @@ class DocStatus(StrEnum):
     PROCESSED = "processed"
     FAILED = "failed"
 
+
+_SORT_FIELDS = ("created_at", "updated_at", "id", "file_path")
+_DIRECTIONS = ("asc", "desc")
+_MAX_PAGE_SIZE = 200
 
 # States from which a document is taken up again after a crash or restart.
 INTERRUPTED_STATES = (DocStatus.PARSING, DocStatus.ANALYZING, DocStatus.PROCESSING)
@@ -77,6 +82,27 @@ class DocProcessingStatus:
         return row
 
 
+@dataclass(frozen=True, slots=True)
+class StatusPage:
+    """Which rows a person wants to see.
+
+    Attributes:
+        states: Only rows in any of these states; ``None`` for all rows.
+        start: How many come before the page.
+        count: Length of the page.
+        sort_field: ``created_at``, ``updated_at``, ``id`` or ``file_path``; equal ones are sorted by id, the same way.
+        newest: Whether the highest value comes first.
+        metadata_filter: Only documents that it accepts.
+    """
+
+    states: Sequence[DocStatus] | None
+    start: int
+    count: int
+    sort_field: str
+    newest: bool
+    metadata_filter: VectorQueryFilter | None
+
+
 @dataclass(kw_only=True, eq=False)
 class BaseDocStatusStorage(BaseKVStorage):
     """Rows of :class:`DocProcessingStatus` as plain dicts; also a key-value store."""
@@ -100,6 +126,9 @@ class BaseDocStatusStorage(BaseKVStorage):
         """Return the rows that one call enqueued."""
 
     @abstractmethod
+    async def get_page(self, wanted: StatusPage) -> tuple[list[tuple[str, DocProcessingStatus]], int]:
+        """Return one page and the total; no states at all match nothing."""
+
     async def get_docs_paginated(
         self,
         status_filter: DocStatus | None = None,
@@ -125,6 +154,17 @@ class BaseDocStatusStorage(BaseKVStorage):
         Raises:
             InputError: An argument is out of range; the message says what was allowed.
         """
+        if sort_field not in _SORT_FIELDS:
+            raise InputError(f"sort_field {sort_field!r} must be one of {', '.join(_SORT_FIELDS)}")
+        if sort_direction not in _DIRECTIONS:
+            raise InputError(f"sort_direction {sort_direction!r} must be one of {', '.join(_DIRECTIONS)}")
+        if page < 1:
+            raise InputError(f"page {page!r} must be 1 or more")
+        if not 1 <= page_size <= _MAX_PAGE_SIZE:
+            raise InputError(f"page_size {page_size!r} must be 1 to {_MAX_PAGE_SIZE}")
+        states = [status_filter] if status_filters is None and status_filter is not None else status_filters
+        start, newest = (page - 1) * page_size, sort_direction == "desc"
+        return await self.get_page(StatusPage(states, start, page_size, sort_field, newest, metadata_filter))
 
     @abstractmethod
     async def get_doc_by_file_path(self, file_path: str) -> tuple[str, DocProcessingStatus] | None:

@@ -20,8 +20,6 @@ MORE_PARAMETERS: dict[str, str] = {
     "lightrag/engine/documents.py::DocumentMethods.apipeline_enqueue_documents": COMPATIBLE,
     "lightrag/engine/models.py::ModelMethods.update_llm_role_config": COMPATIBLE,
     "lightrag/contracts/doc_status.py::BaseDocStatusStorage.get_docs_paginated": COMPATIBLE,
-    "lightrag/kg/sqlite/doc_status.py::SQLiteDocStatusStorage.get_docs_paginated": COMPATIBLE,
-    "lightrag/kg/files/doc_status.py::JsonDocStatusStorage.get_docs_paginated": COMPATIBLE,
 }
 """Functions with more than ``MAX_PARAMETERS`` parameters, each with the reason."""
 

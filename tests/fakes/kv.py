@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from lightrag.contracts.doc_status import BaseDocStatusStorage, DocProcessingStatus, DocStatus
+from lightrag.contracts.doc_status import BaseDocStatusStorage, DocProcessingStatus, DocStatus, StatusPage
 from lightrag.contracts.kv import BaseKVStorage, Record
-from lightrag.exceptions import InputError
 from tests.fakes.base import InMemory, copied
-
-SORT_FIELDS = ("created_at", "updated_at", "id", "file_path")
 
 
 @dataclass(kw_only=True, eq=False)
@@ -99,29 +96,15 @@ class FakeDocStatusStorage(FakeKVStorage, BaseDocStatusStorage):
         self.note("get_docs_by_track_id")
         return {key: row for key, row in self._sorted(list(DocStatus)) if row.track_id == track_id}
 
-    async def get_docs_paginated(
-        self,
-        status_filter: DocStatus | None = None,
-        status_filters: Sequence[DocStatus] | None = None,
-        page: int = 1,
-        page_size: int = 50,
-        sort_field: str = "updated_at",
-        sort_direction: str = "desc",
-    ) -> tuple[list[tuple[str, DocProcessingStatus]], int]:
-        self.note("get_docs_paginated")
-        if sort_field not in SORT_FIELDS or sort_direction not in ("asc", "desc"):
-            raise InputError(f"cannot sort by {sort_field!r} {sort_direction!r}; fields are {SORT_FIELDS}, asc or desc")
-        if page < 1 or not 1 <= page_size <= 200:
-            raise InputError(f"page {page!r} of {page_size!r} rows; pages start at 1 and hold 1 to 200 rows")
-        wanted = status_filters or ([status_filter] if status_filter else list(DocStatus))
-        rows = self._sorted(wanted)
+    async def get_page(self, wanted: StatusPage) -> tuple[list[tuple[str, DocProcessingStatus]], int]:
+        self.note("get_page")
+        rows = self._sorted(list(DocStatus) if wanted.states is None else wanted.states)
 
         def sort_key(item: tuple[str, DocProcessingStatus]) -> tuple[Any, str]:
-            return (item[0] if sort_field == "id" else getattr(item[1], sort_field), item[0])
+            return (item[0] if wanted.sort_field == "id" else getattr(item[1], wanted.sort_field), item[0])
 
-        rows.sort(key=sort_key, reverse=sort_direction == "desc")
-        start = (page - 1) * page_size
-        return rows[start : start + page_size], len(rows)
+        rows.sort(key=sort_key, reverse=wanted.newest)
+        return rows[wanted.start : wanted.start + wanted.count], len(rows)
 
     async def get_doc_by_file_path(self, file_path: str) -> tuple[str, DocProcessingStatus] | None:
         self.note("get_doc_by_file_path")

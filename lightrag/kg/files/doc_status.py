@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from lightrag.contracts.doc_status import BaseDocStatusStorage, DocProcessingStatus, DocStatus
+from lightrag.contracts.doc_status import BaseDocStatusStorage, DocProcessingStatus, DocStatus, StatusPage
 from lightrag.contracts.kv import Record
-from lightrag.exceptions import InputError
 from lightrag.kg.files.eligibility import Eligibility
 from lightrag.kg.files.kinds import STATUS
 from lightrag.kg.files.status_table import StatusTable
@@ -20,10 +19,6 @@ from lightrag.kg.sqlite.texts import check_ids, encode_json
 
 if TYPE_CHECKING:
     from lightrag.query_filters import DocumentFacts, VectorQueryFilter
-
-_SORT_FIELDS = ("created_at", "updated_at", "id", "file_path")
-_DIRECTIONS = ("asc", "desc")
-_MAX_PAGE_SIZE = 200
 
 
 @dataclass(kw_only=True, eq=False)
@@ -135,37 +130,15 @@ class JsonDocStatusStorage(FileStore[StatusTable], BaseDocStatusStorage):
         with self.folder.lock:
             return dict(self._documents(self.table.with_track(track_id)))
 
-    async def get_docs_paginated(
-        self,
-        status_filter: DocStatus | None = None,
-        status_filters: Sequence[DocStatus] | None = None,
-        page: int = 1,
-        page_size: int = 50,
-        sort_field: str = "updated_at",
-        sort_direction: str = "desc",
-        *,
-        metadata_filter: VectorQueryFilter | None = None,
-    ) -> tuple[list[tuple[str, DocProcessingStatus]], int]:
+    async def get_page(self, wanted: StatusPage) -> tuple[list[tuple[str, DocProcessingStatus]], int]:
         """Return one page and the total; no states at all match nothing."""
-        if sort_field not in _SORT_FIELDS:
-            raise InputError(f"sort_field {sort_field!r} must be one of {', '.join(_SORT_FIELDS)}")
-        if sort_direction not in _DIRECTIONS:
-            raise InputError(f"sort_direction {sort_direction!r} must be one of {', '.join(_DIRECTIONS)}")
-        if page < 1:
-            raise InputError(f"page {page!r} must be 1 or more")
-        if not 1 <= page_size <= _MAX_PAGE_SIZE:
-            raise InputError(f"page_size {page_size!r} must be 1 to {_MAX_PAGE_SIZE}")
-        if status_filters is None and status_filter is not None:
-            status_filters = [status_filter]
         with self.folder.lock:
             table = self.table
-            ids = table.keys if status_filters is None else table.in_states(status_filters, None, None)
-            if metadata_filter is not None:
-                accepted = Eligibility.of(self.folder).mask(metadata_filter, ids)
+            ids = table.keys if wanted.states is None else table.in_states(wanted.states, None, None)
+            if wanted.metadata_filter is not None:
+                accepted = Eligibility.of(self.folder).mask(wanted.metadata_filter, ids)
                 ids = [key for key in ids if accepted[key]]
-            newest = sort_direction == "desc"
-            chosen = table.sorted_page(ids, sort_field, newest=newest, start=(page - 1) * page_size, count=page_size)
-            return self._documents(chosen), len(ids)
+            return self._documents(table.sorted_page(ids, wanted)), len(ids)
 
     async def get_doc_by_file_path(self, file_path: str) -> tuple[str, DocProcessingStatus] | None:
         """Return the document of a source path, the oldest if there are several; never a refused attempt."""

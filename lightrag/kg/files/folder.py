@@ -8,11 +8,9 @@ import json
 import logging
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,7 +23,8 @@ from lightrag.kg.files.kinds import new_table
 from lightrag.kg.files.lock import FolderLock
 from lightrag.kg.files.sources import SourceLimits
 from lightrag.kg.files.table import Change, Operation, Table, Write
-from lightrag.kg.files.writer import Writer
+from lightrag.kg.files.writer import FolderWriter
+from lightrag.kg.writer import Transactional
 
 logger = logging.getLogger("lightrag.kg.files")
 
@@ -34,18 +33,7 @@ T = TypeVar("T")
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
-@dataclass(slots=True, eq=False)
-class _Block:
-    """Writes collected by a :meth:`DataFolder.transaction`."""
-
-    writes: list[Write] = field(default_factory=list)
-    closed: bool = False
-
-
-_BLOCKS: ContextVar[Mapping[int, _Block]] = ContextVar("file_blocks", default={})  # noqa: B039 - never changed in place
-
-
-class DataFolder:
+class DataFolder(Transactional[Write]):
     """The opened folder. Made by :func:`acquire`; every holder calls :func:`release` once.
 
     Attributes:
@@ -87,7 +75,7 @@ class DataFolder:
         except OSError as error:
             raise StorageError(f"folder {str(path)!r} cannot be used: {error}") from error
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="files-reader")
-        self._writer = Writer(path.name, self)
+        self._writer = FolderWriter(str(path), self)
 
     def _open_journal(self) -> dict[str, list[Operation]]:
         """Return the operations of the journal by table; each table carries them out when it is loaded."""
@@ -144,41 +132,6 @@ class DataFolder:
 
     # --- writing -----------------------------------------------------------------------------------------------
 
-    async def write(self, write: Write) -> None:
-        """Carry a write out and make it durable; inside a :meth:`transaction` only remember it.
-
-        Raises:
-            StorageFullError: The disk is full; nothing of the write was stored.
-            StorageError: It could not be stored.
-        """
-        block = _BLOCKS.get().get(id(self))
-        if block is not None and not block.closed:
-            block.writes.append(write)
-            return
-        await asyncio.wrap_future(self._writer.submit(write))
-
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[None]:
-        """Collect the writes of the block, those of tasks started in it included, and carry them out as one.
-
-        A block inside another one joins it; when it fails, only its own writes are forgotten.
-        """
-        blocks = _BLOCKS.get()
-        outer = blocks.get(id(self))
-        block = _Block()
-        token = _BLOCKS.set({**blocks, id(self): block})
-        try:
-            yield
-        finally:
-            block.closed = True
-            _BLOCKS.reset(token)
-        if not block.writes:
-            return
-        if outer is not None and not outer.closed:
-            outer.writes.extend(block.writes)
-            return
-        await asyncio.wrap_future(self._writer.submit(_all_of(block.writes)))
-
     def carry_out(self, write: Write) -> Change:
         """Carry a write out in memory; called by the writer."""
         if self.read_only:
@@ -228,14 +181,6 @@ class DataFolder:
         self._threads.shutdown()
         self.journal.close()
         self._process_lock.release()
-
-
-def _all_of(writes: list[Write]) -> Write:
-    def run(change: Change) -> None:
-        for write in writes:
-            write(change)
-
-    return run
 
 
 def translated(error: OSError, path: Path) -> StorageError:

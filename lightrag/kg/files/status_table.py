@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lightrag.contracts.doc_status import DocStatus
+from lightrag.contracts.doc_status import DocStatus, StatusPage
 from lightrag.kg.files.row_table import RowTable
 
 Position = tuple[str, str]
@@ -125,22 +125,15 @@ class StatusTable(RowTable):
             ids = (key for key in ids if self._position(key) > after)
         return self.oldest_first(ids) if limit is None else heapq.nsmallest(limit, ids, key=self._position)
 
-    def sorted_page(self, ids: Iterable[str], sort_field: str, *, newest: bool, start: int, count: int) -> list[str]:
-        """Return a page of ids in the order of a field, then of the id.
-
-        Args:
-            ids: Which rows.
-            sort_field: A field of :class:`StatusKeys`, or ``id``.
-            newest: Whether the highest value comes first.
-            start: How many come before the page.
-            count: Length of the page.
-        """
+    def sorted_page(self, ids: Iterable[str], wanted: StatusPage) -> list[str]:
+        """Return a page of ids in the order that is wanted."""
+        field, end = wanted.sort_field, wanted.start + wanted.count
 
         def order(key: str) -> Position:
-            return ("" if sort_field == "id" else getattr(self.keys[key], sort_field), key)
+            return ("" if field == "id" else getattr(self.keys[key], field), key)
 
-        choose = heapq.nlargest if newest else heapq.nsmallest
-        return choose(start + count, ids, key=order)[start:]
+        choose = heapq.nlargest if wanted.newest else heapq.nsmallest
+        return choose(end, ids, key=order)[wanted.start :]
 
     def first_with(self, field: str, value: str, *, besides: str | None = None) -> str | None:
         """Return the oldest row with a value that is no refused attempt."""

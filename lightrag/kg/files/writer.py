@@ -1,24 +1,16 @@
-"""The writer: the one thread that changes what a folder holds, in memory and on disk.
+"""The writer of a folder: changes what it holds in memory, then on disk.
 
-Whoever waits when the writer becomes free is served together, with one wait for the disk for all of them. A write is
-visible in memory a moment before it is durable; who wrote is answered afterwards, and when the disk refuses, what was
-visible is taken back.
+A write is visible in memory a moment before it is durable; who wrote is answered afterwards, and when the disk refuses,
+what was visible is taken back.
 """
 
 from __future__ import annotations
 
-import queue
-import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
-from lightrag.exceptions import StorageError
 from lightrag.kg.files.table import Change, Write
-
-# Writes made durable together at the most; bounds how long the first of them waits.
-_MAX_GROUP = 256
+from lightrag.kg.writer import Job, Writer
 
 
 class Target(Protocol):
@@ -31,15 +23,8 @@ class Target(Protocol):
         """Put changes on the disk; when it raises, they have been taken back."""
 
 
-@dataclass(slots=True, eq=False)
-class _Job:
-    write: Write | None
-    alone: Callable[[], Any] | None = None
-    future: Future[Any] = field(default_factory=Future)
-
-
-class Writer:
-    """Runs writes in the order they were submitted. Safe to use from any thread and event loop."""
+class FolderWriter(Writer[Write]):
+    """Carries writes out in memory, one after another, and makes those of a group durable at once."""
 
     def __init__(self, name: str, target: Target) -> None:
         """Start the thread.
@@ -48,99 +33,33 @@ class Writer:
             name: Of the folder, for messages.
             target: What is written to.
         """
-        self._name = name
         self._target = target
-        self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._lock = threading.Lock()
-        self._closed = False
-        self._thread = threading.Thread(target=self._loop, name=f"files-writer {name}", daemon=True)
-        self._thread.start()
+        super().__init__(name)
 
-    def submit(self, write: Write) -> Future[None]:
-        """Queue a write; the future is done when the write is durable.
+    def joined(self, writes: Sequence[Write]) -> Write:
+        """Return the write that carries out several."""
 
-        Raises:
-            StorageError: The folder has been closed.
-        """
-        return self._put(_Job(write))
+        def run(change: Change) -> None:
+            for write in writes:
+                write(change)
 
-    def alone(self, function: Callable[[], Any]) -> Future[Any]:
-        """Queue a function that runs between two groups of writes; the future has its result."""
-        return self._put(_Job(None, function))
+        return run
 
-    def stop(self) -> None:
-        """Run what is queued and end the thread."""
-        with self._lock:
-            if self._closed:
-                return
-            self._closed = True
-            self._queue.put(None)
-        self._thread.join()
-
-    def _put(self, job: _Job) -> Future[Any]:
-        # The lock orders submissions and the end mark: nothing can be queued behind it and wait for ever.
-        with self._lock:
-            if self._closed:
-                raise StorageError(f"folder {self._name!r} is closed; initialize the store first")
-            self._queue.put(job)
-        return job.future
-
-    def _loop(self) -> None:
-        ended = False
-        while not ended:
-            job = self._queue.get()
-            if job is None:
-                return
-            jobs = [job]
-            while len(jobs) < _MAX_GROUP:
-                try:
-                    following = self._queue.get_nowait()
-                except queue.Empty:
-                    break
-                if following is None:
-                    ended = True
-                    break
-                jobs.append(following)
-            self._work(jobs)
-
-    def _work(self, jobs: Sequence[_Job]) -> None:
-        """Run jobs in order, neighbouring writes as one group."""
-        group: list[_Job] = []
-        for job in jobs:
-            if not job.future.set_running_or_notify_cancel():
-                continue
-            if job.write is not None:
-                group.append(job)
-                continue
-            self._commit(group)
-            group = []
-            self._run(job)
-        self._commit(group)
-
-    def _run(self, job: _Job) -> None:
-        assert job.alone is not None
-        try:
-            result = job.alone()
-        except Exception as error:  # noqa: BLE001 - the boundary of the thread: the error belongs to the caller
-            job.future.set_exception(error)
-        else:
-            job.future.set_result(result)
-
-    def _commit(self, group: Sequence[_Job]) -> None:
-        done: list[tuple[_Job, Change]] = []
+    def commit(self, group: Sequence[Job[Write]]) -> None:
+        """Carry out a group of writes and finish the future of each."""
+        done: list[tuple[Job[Write], Change]] = []
         for job in group:
-            assert job.write is not None
             try:
-                done.append((job, self._target.carry_out(job.write)))
-            except Exception as error:  # noqa: BLE001 - the boundary of the thread, as above
-                job.future.set_exception(error)
+                done.append((job, self._target.carry_out(job.work)))
+            except Exception as error:  # noqa: BLE001 - the boundary of the thread: the error belongs to the caller
+                self.fail(job, error)
         if not done:
             return
         try:
             self._target.make_durable([change for _, change in done])
         except Exception as error:  # noqa: BLE001 - the boundary of the thread, as above
             for job, _ in done:
-                job.future.set_exception(error)
+                self.fail(job, error)
         else:
             for job, _ in done:
                 job.future.set_result(None)

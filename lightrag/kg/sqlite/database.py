@@ -6,11 +6,10 @@ import asyncio
 import sqlite3
 import threading
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -20,7 +19,8 @@ from lightrag.kg.sqlite.connection import connect_reader, connect_writer, transl
 from lightrag.kg.sqlite.dictionary import sweep
 from lightrag.kg.sqlite.matrix import VectorMatrix
 from lightrag.kg.sqlite.texts import check_text
-from lightrag.kg.sqlite.writer import AfterCommit, Exclusive, Write, Writer
+from lightrag.kg.sqlite.writer import DatabaseWriter, Exclusive, Write
+from lightrag.kg.writer import Transactional
 
 if TYPE_CHECKING:
     from lightrag.kg.sqlite.filter_memory import FilterMemory
@@ -37,18 +37,7 @@ _READER_THREADS = 4
 _MAX_WORKSPACE_BYTES = 200
 
 
-@dataclass(slots=True, eq=False)
-class _Block:
-    """Writes collected by a :meth:`Database.transaction`."""
-
-    writes: list[Write] = field(default_factory=list)
-    closed: bool = False
-
-
-_BLOCKS: ContextVar[Mapping[int, _Block]] = ContextVar("sqlite_blocks", default={})  # noqa: B039 - never changed in place
-
-
-class Database:
+class Database(Transactional[Write]):
     """The opened file. Made by :func:`acquire`; every holder calls :func:`release` once.
 
     Attributes:
@@ -57,6 +46,8 @@ class Database:
         tables: How many opened stores keep their rows in a table.
         filters: What is in memory to filter by documents; ``None`` until a query is filtered.
     """
+
+    _writer: DatabaseWriter
 
     def __init__(self, path: Path) -> None:
         """Open or create the file and start its writer.
@@ -91,7 +82,7 @@ class Database:
         self._watch_lock = threading.Lock()
         self._watched = _data_version(self._watch)
         self._threads = ThreadPoolExecutor(_READER_THREADS, thread_name_prefix="sqlite-reader")
-        self._writer = Writer(path, connection, self)
+        self._writer = DatabaseWriter(path, connection, self)
 
     # --- reading -----------------------------------------------------------------------------------------------
 
@@ -137,19 +128,6 @@ class Database:
 
     # --- writing -----------------------------------------------------------------------------------------------
 
-    async def write(self, write: Write) -> None:
-        """Commit a write; inside a :meth:`transaction` only remember it.
-
-        Raises:
-            StorageFullError: The disk is full; nothing of the write was stored.
-            StorageError: It could not be stored.
-        """
-        block = _BLOCKS.get().get(id(self))
-        if block is not None and not block.closed:
-            block.writes.append(write)
-            return
-        await _settled(self._writer.submit(write))
-
     def submit(self, write: Write) -> Future[None]:
         """Queue a write, for callers without an event loop."""
         return self._writer.submit(write)
@@ -157,28 +135,6 @@ class Database:
     def exclusive(self, function: Exclusive) -> Future[None]:
         """Queue a function that runs on the writer's connection between two transactions."""
         return self._writer.exclusive(function)
-
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[None]:
-        """Collect the writes of the block, those of tasks started in it included, and commit them as one.
-
-        A block inside another one joins it; when it fails, only its own writes are forgotten.
-        """
-        blocks = _BLOCKS.get()
-        outer = blocks.get(id(self))
-        block = _Block()
-        token = _BLOCKS.set({**blocks, id(self): block})
-        try:
-            yield
-        finally:
-            block.closed = True
-            _BLOCKS.reset(token)
-        if not block.writes:
-            return
-        if outer is not None and not outer.closed:
-            outer.writes.extend(block.writes)
-            return
-        await _settled(self._writer.submit(_all_of(block.writes)))
 
     def left_holes(self) -> None:
         """Note that rows were deleted: names that nothing refers to any more are swept out when the file is closed."""
@@ -292,19 +248,6 @@ def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
         connection.execute("COMMIT")
 
 
-def _all_of(writes: list[Write]) -> Write:
-    def run(connection: sqlite3.Connection) -> AfterCommit:
-        hooks = [hook for write in writes if (hook := write(connection)) is not None]
-
-        def follow() -> None:
-            for hook in hooks:
-                hook()
-
-        return follow
-
-    return run
-
-
 def _data_version(connection: sqlite3.Connection) -> int:
     """Return a number that changes when another connection has committed."""
     version: int = connection.execute("PRAGMA data_version").fetchone()[0]
@@ -367,23 +310,3 @@ def release(database: Database) -> None:
         if not opened.holders:
             del _OPENED[database.path]
             database.close()
-
-
-async def _settled(commit: Future[None]) -> None:
-    """Await a commit to its end, also when the caller is cancelled meanwhile.
-
-    The writer makes the commit in any case. A caller that left before would give back its locks while what it wrote
-    is not there yet, and the next one would compute from the state before.
-    """
-    waiting = asyncio.wrap_future(commit)
-    cancelled: asyncio.CancelledError | None = None
-    while not waiting.done():
-        try:
-            await asyncio.shield(waiting)
-        except asyncio.CancelledError as error:
-            if waiting.cancelled():
-                raise
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
-    waiting.result()

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lightrag.contracts.doc_status import BaseDocStatusStorage, DocProcessingStatus, DocStatus
+from lightrag.contracts.doc_status import BaseDocStatusStorage, DocProcessingStatus, DocStatus, StatusPage
 from lightrag.contracts.kv import Record
-from lightrag.exceptions import InputError
 from lightrag.kg.sqlite import schema
 from lightrag.kg.sqlite.dictionary import intern_texts
 from lightrag.kg.sqlite.filter_columns import COLUMN_NAMES, split
@@ -32,8 +31,6 @@ _READ = f"{', '.join(_TEXT_COLUMNS)}, fields"
 _COLUMNS = ("key", *_TEXT_COLUMNS, "refused", *COLUMN_NAMES, "fields", "document")
 
 _SORT_COLUMNS = {"created_at": "created_at", "updated_at": "updated_at", "id": "key", "file_path": "file_path"}
-_DIRECTIONS = ("asc", "desc")
-_MAX_PAGE_SIZE = 200
 
 
 @dataclass(kw_only=True, eq=False)
@@ -163,43 +160,22 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
         statement = f"SELECT key, {_READ} FROM {self._table} WHERE track_id = ? ORDER BY created_at, key"
         return dict(await self._documents(statement, (track_id,), rows=1000))
 
-    async def get_docs_paginated(
-        self,
-        status_filter: DocStatus | None = None,
-        status_filters: Sequence[DocStatus] | None = None,
-        page: int = 1,
-        page_size: int = 50,
-        sort_field: str = "updated_at",
-        sort_direction: str = "desc",
-        *,
-        metadata_filter: VectorQueryFilter | None = None,
-    ) -> tuple[list[tuple[str, DocProcessingStatus]], int]:
+    async def get_page(self, wanted: StatusPage) -> tuple[list[tuple[str, DocProcessingStatus]], int]:
         """Return one page and the total; no states at all match nothing."""
-        if sort_field not in _SORT_COLUMNS:
-            raise InputError(f"sort_field {sort_field!r} must be one of {', '.join(_SORT_COLUMNS)}")
-        if sort_direction not in _DIRECTIONS:
-            raise InputError(f"sort_direction {sort_direction!r} must be one of {', '.join(_DIRECTIONS)}")
-        if page < 1:
-            raise InputError(f"page {page!r} must be 1 or more")
-        if not 1 <= page_size <= _MAX_PAGE_SIZE:
-            raise InputError(f"page_size {page_size!r} must be 1 to {_MAX_PAGE_SIZE}")
-        if status_filters is None and status_filter is not None:
-            status_filters = [status_filter]
         condition = Condition("TRUE")
-        if status_filters is not None:
-            condition &= Condition("status IN (SELECT value FROM json_each(?))", (_states(status_filters),))
-        if metadata_filter is not None:
+        if wanted.states is not None:
+            condition &= Condition("status IN (SELECT value FROM json_each(?))", (_states(wanted.states),))
+        if wanted.metadata_filter is not None:
             compiler = SQLiteCompiler(schema.tags_table(self._table))
-            condition &= compiler.compile(document_predicate(metadata_filter))
-        column, direction = _SORT_COLUMNS[sort_field], sort_direction.upper()
+            condition &= compiler.compile(document_predicate(wanted.metadata_filter))
+        column, direction = _SORT_COLUMNS[wanted.sort_field], "DESC" if wanted.newest else "ASC"
         statement = (
             f"SELECT key, {_READ} FROM {self._table} WHERE {condition.text} "
             f"ORDER BY {column} {direction}, key {direction} LIMIT ? OFFSET ?"
         )
-        values = (*condition.values, page_size, (page - 1) * page_size)
-        documents = await self._documents(statement, values, rows=1000)
+        documents = await self._documents(statement, (*condition.values, wanted.count, wanted.start), rows=1000)
         count = f"SELECT count(*) FROM {self._table} WHERE {condition.text}"
-        total = await self._rows(count, condition.values, rows=1 if metadata_filter is None else 1000)
+        total = await self._rows(count, condition.values, rows=1 if wanted.metadata_filter is None else 1000)
         return documents, int(total[0][0])
 
     async def get_doc_by_file_path(self, file_path: str) -> tuple[str, DocProcessingStatus] | None:

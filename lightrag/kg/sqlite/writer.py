@@ -1,23 +1,20 @@
 """The writer: one thread and one connection through which every change of a database goes.
 
-Whoever waits when the writer becomes free is committed together: one transaction and one wait for the disk for all of
-them. Each write has a savepoint of its own, so a write that fails takes back nothing but itself.
+Each write of a group has a savepoint of its own, so a write that fails takes back nothing but itself.
 """
 
 from __future__ import annotations
 
 import logging
-import queue
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from lightrag.exceptions import StorageError
 from lightrag.kg.sqlite.connection import is_full, log_outgrows_disk, translated
+from lightrag.kg.writer import Job, Writer
 
 logger = logging.getLogger("lightrag.kg.sqlite")
 
@@ -27,9 +24,6 @@ AfterCommit = Callable[[], None]
 # transaction it was part of was lost, so it must depend on nothing but the connection.
 Write = Callable[[sqlite3.Connection], AfterCommit | None]
 Exclusive = Callable[[sqlite3.Connection], None]
-
-# Writes committed together at the most; bounds how long the first of them waits.
-_MAX_GROUP = 256
 
 
 class Memory(Protocol):
@@ -51,20 +45,12 @@ class Memory(Protocol):
         """Drop everything; it is loaded again when needed."""
 
 
-@dataclass(slots=True, eq=False)
-class _Job:
-    run: Write
-    # Outside of any transaction and alone: loading, checkpoints.
-    exclusive: bool = False
-    future: Future[None] = field(default_factory=Future)
-
-
 class _GroupLostError(Exception):
     """SQLite rolled the whole transaction back by itself, as it does when the disk is full."""
 
 
-class Writer:
-    """Runs writes in the order they were submitted. Safe to use from any thread and event loop.
+class DatabaseWriter(Writer[Write]):
+    """Commits the writes of a group in one transaction.
 
     Attributes:
         path: The database file.
@@ -81,75 +67,33 @@ class Writer:
         self.path = path
         self._connection = connection
         self._memory = memory
-        self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._lock = threading.Lock()
-        self._closed = False
-        self._thread = threading.Thread(target=self._loop, name=f"sqlite-writer {path.name}", daemon=True)
-        self._thread.start()
-
-    def submit(self, write: Write) -> Future[None]:
-        """Queue a write; the future is done when the write is committed and visible.
-
-        Raises:
-            StorageError: The database has been closed.
-        """
-        return self._put(_Job(write))
+        super().__init__(str(path))
 
     def exclusive(self, function: Exclusive) -> Future[None]:
-        """Queue a function that runs between two transactions."""
-        return self._put(_Job(function, exclusive=True))
+        """Queue a function that runs between two transactions, such as loading and checkpoints."""
+        return self.alone(lambda: function(self._connection))
 
     def stop(self) -> None:
         """Run what is queued, end the thread and close its connection."""
-        with self._lock:
-            if self._closed:
-                return
-            self._closed = True
-            self._queue.put(None)
-        self._thread.join()
+        super().stop()
         self._connection.close()
 
-    def _put(self, job: _Job) -> Future[None]:
-        # The lock orders submissions and the end mark: nothing can be queued behind it and wait for ever.
-        with self._lock:
-            if self._closed:
-                raise StorageError(f"database {str(self.path)!r} is closed; initialize the store first")
-            self._queue.put(job)
-        return job.future
+    def joined(self, writes: Sequence[Write]) -> Write:
+        """Return the write that carries out several."""
 
-    def _loop(self) -> None:
-        ended = False
-        while not ended:
-            job = self._queue.get()
-            if job is None:
-                return
-            jobs = [job]
-            while len(jobs) < _MAX_GROUP:
-                try:
-                    following = self._queue.get_nowait()
-                except queue.Empty:
-                    break
-                if following is None:
-                    ended = True
-                    break
-                jobs.append(following)
-            self._work(jobs)
+        def run(connection: sqlite3.Connection) -> AfterCommit:
+            hooks = [hook for write in writes if (hook := write(connection)) is not None]
 
-    def _work(self, jobs: Sequence[_Job]) -> None:
-        """Run jobs in order, neighbouring writes as one group."""
-        group: list[_Job] = []
-        for job in jobs:
-            if not job.future.set_running_or_notify_cancel():
-                continue
-            if not job.exclusive:
-                group.append(job)
-                continue
-            self._commit(group)
-            group = []
-            self._settle(job, _attempt(job.run, self._connection)[1])
-        self._commit(group)
+            def follow() -> None:
+                for hook in hooks:
+                    hook()
 
-    def _commit(self, group: Sequence[_Job]) -> None:
+            return follow
+
+        return run
+
+    def commit(self, group: Sequence[Job[Write]]) -> None:
+        """Commit a group of writes and finish the future of each."""
         if not group:
             return
         outcomes, lost = self._try(group)
@@ -158,18 +102,20 @@ class Writer:
         if outcomes is None:
             # Nothing of the group is stored. Alone, each shows whether it is the one that cannot be.
             for job in group:
-                self._commit([job])
+                self.commit([job])
             return
         if len(group) == 1 and is_full(outcomes[0]) and self._fold_log():
             again, lost = self._try(group)
             outcomes = again or [lost]
         for job, failure in zip(group, outcomes, strict=True):
             if len(group) > 1 and is_full(failure):
-                self._commit([job])
+                self.commit([job])
+            elif failure is None:
+                job.future.set_result(None)
             else:
-                self._settle(job, failure)
+                self.fail(job, failure)
 
-    def _try(self, group: Sequence[_Job]) -> tuple[list[BaseException | None] | None, BaseException | None]:
+    def _try(self, group: Sequence[Job[Write]]) -> tuple[list[BaseException | None] | None, BaseException | None]:
         """Commit a group; return what failed by job, or ``None`` and why nothing of it is stored."""
         _, refused = _attempt(self._connection.execute, "BEGIN IMMEDIATE")
         if refused is not None:
@@ -183,7 +129,7 @@ class Writer:
         row, _ = _attempt(lambda: self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone())
         return row is not None and row[0] == 0
 
-    def _transaction(self, group: Sequence[_Job]) -> list[BaseException | None]:
+    def _transaction(self, group: Sequence[Job[Write]]) -> list[BaseException | None]:
         """Finish a transaction that has begun; return what failed, by job."""
         connection = self._connection
         try:
@@ -217,10 +163,10 @@ class Writer:
             logger.warning("version of %s could not be read; memory is dropped", self.path, exc_info=failure)
             self._memory.forget()
 
-    def _in_savepoint(self, job: _Job) -> tuple[AfterCommit | None, BaseException | None]:
+    def _in_savepoint(self, job: Job[Write]) -> tuple[AfterCommit | None, BaseException | None]:
         connection = self._connection
         connection.execute("SAVEPOINT write")
-        hook, failure = _attempt(job.run, connection)
+        hook, failure = _attempt(job.work, connection)
         if failure is not None:
             if not connection.in_transaction:
                 raise _GroupLostError from failure
@@ -228,14 +174,12 @@ class Writer:
         connection.execute("RELEASE write")
         return hook, failure
 
-    def _settle(self, job: _Job, failure: BaseException | None) -> None:
-        if failure is None:
-            job.future.set_result(None)
-            return
-        known = translated(failure, self.path) if isinstance(failure, Exception) else failure
-        if known is not failure:
-            known.__cause__ = failure
-        job.future.set_exception(known)
+    def fail(self, job: Job[Any], error: BaseException) -> None:
+        """Finish the future of a job that did not work, with the error that says what it means."""
+        known = translated(error, self.path) if isinstance(error, Exception) else error
+        if known is not error:
+            known.__cause__ = error
+        super().fail(job, known)
 
 
 def _attempt(function: Callable[..., T], *arguments: object) -> tuple[T | None, BaseException | None]:
