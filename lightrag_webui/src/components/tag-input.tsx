@@ -25,7 +25,7 @@ interface TagInputProps {
   invalid?: boolean
 }
 
-const SHOWN = 8
+const SHOWN = 40
 
 /** Several values as chips, chosen from what the corpus has or typed freely. A combobox for keyboards and readers. */
 export function TagInput({ id, label, value, onChange, suggestions, placeholder, tone = 'filter', max = 32, normalize = normalizeTag, describedBy, invalid }: TagInputProps) {
@@ -33,6 +33,7 @@ export function TagInput({ id, label, value, onChange, suggestions, placeholder,
   const own = useId()
   const listId = `${own}-list`
   const input = useRef<HTMLInputElement>(null)
+  const list = useRef<HTMLUListElement>(null)
   const [text, setText] = useState('')
   const [open, setOpen] = useState(false)
   const [active, setActive] = useState(-1)
@@ -50,6 +51,8 @@ export function TagInput({ id, label, value, onChange, suggestions, placeholder,
     if (parts.length) onChange([...new Set([...value, ...parts])].slice(0, max))
     setText('')
     setActive(-1)
+    // What lies below can be reached again; typing, an arrow or a click opens the list anew.
+    setOpen(false)
   }
 
   const onKeyDown = (event: KeyboardEvent) => {
@@ -58,7 +61,9 @@ export function TagInput({ id, label, value, onChange, suggestions, placeholder,
       event.preventDefault()
       setOpen(true)
       const step = event.key === 'ArrowDown' ? 1 : -1
-      setActive((before) => (offered.length ? (before + step + offered.length) % offered.length : -1))
+      const next = offered.length ? (Math.max(active, step > 0 ? -1 : 0) + step + offered.length) % offered.length : -1
+      setActive(next)
+      list.current?.children[next]?.scrollIntoView({ block: 'nearest' })
     } else if (event.key === 'Enter' || (event.key === ',' && text.trim())) {
       const chosen = offered[active]?.value ?? text
       if (!chosen.trim()) return
@@ -108,6 +113,7 @@ export function TagInput({ id, label, value, onChange, suggestions, placeholder,
             setActive(-1)
           }}
           onFocus={() => setOpen(true)}
+          onClick={() => setOpen(true)}
           onBlur={() => {
             setOpen(false)
             if (text.trim()) add(text)
@@ -121,7 +127,7 @@ export function TagInput({ id, label, value, onChange, suggestions, placeholder,
           }}
         />
       </div>
-      <ul id={listId} role="listbox" aria-label={t('tags.suggestions')} hidden={!open || !offered.length} className="absolute inset-x-0 top-full z-30 mt-1 max-h-64 overflow-y-auto rounded-xl border bg-raised p-1 shadow-float">
+      <ul ref={list} id={listId} role="listbox" aria-label={t('tags.suggestions')} hidden={!open || !offered.length} className="absolute inset-x-0 top-full z-30 mt-1 max-h-64 overflow-y-auto rounded-xl border bg-raised p-1 shadow-float">
         {offered.map((one, index) => (
           // The keyboard reaches the options through the input, as a combobox wants it.
           // oxlint-disable-next-line jsx-a11y/click-events-have-key-events

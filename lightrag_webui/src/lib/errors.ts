@@ -10,6 +10,7 @@ export function errorText(error: unknown, t: TFunction): string {
   }
   if (error.status === 401) return error.code === 'wrong_credentials' ? t('error.wrongCredentials') : t('error.expired')
   if (error.status === 403) return t('error.refused', { detail: error.message })
+  if (error.code === 'invalid_scope') return t('filter.fault.scopes')
   if (error.status === 413) return t('error.tooLarge')
   return error.message
 }

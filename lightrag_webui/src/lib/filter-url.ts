@@ -42,13 +42,12 @@ export function writeFilter(params: URLSearchParams, state: FilterState): URLSea
   for (const [field, name] of Object.entries(LISTS) as Array<[keyof typeof LISTS, string]>) {
     for (const value of state[field]) next.append(name, value)
   }
-  let dated = false
   for (const [field, name] of Object.entries(DAYS) as Array<[keyof typeof DAYS, string]>) {
-    if (!state[field]) continue
-    next.set(name, state[field])
-    dated = true
+    if (state[field]) next.set(name, state[field])
   }
-  if (dated) next.set('zone', state.zone)
+  // Dates mean the same for whoever opens the address elsewhere; a zone chosen before there are dates is not lost.
+  const dated = Object.keys(DAYS).some((field) => state[field as keyof typeof DAYS])
+  if (dated || state.zone !== localZone()) next.set('zone', state.zone)
   if (state.rangeMode !== 'overlap') next.set('match', state.rangeMode)
   if (state.shape !== 'any') next.set('shape', state.shape)
   if (state.undated !== 'exclude') next.set('undated', state.undated)

@@ -5,20 +5,26 @@ import type { FilterState } from './filters'
 
 export type SetFilter = (change: Partial<FilterState>) => void
 
+/**
+ * The parameters as the address has them now.
+ *
+ * What a component was drawn with may be older: of two changes in quick succession the second would undo the first.
+ */
+function paramsNow(): URLSearchParams {
+  return new URLSearchParams(window.location.hash.split('?')[1] ?? '')
+}
+
 /** The filter in the address of the page. */
 export function useFilter(): [FilterState, SetFilter] {
   const [params, setParams] = useSearchParams()
   const state = useMemo(() => readFilter(params), [params])
   const change = useCallback(
-    (part: Partial<FilterState>) =>
-      setParams(
-        (before) => {
-          const next = writeFilter(before, { ...readFilter(before), ...part })
-          next.delete('page')
-          return next
-        },
-        { replace: true },
-      ),
+    (part: Partial<FilterState>) => {
+      const before = paramsNow()
+      const next = writeFilter(before, { ...readFilter(before), ...part })
+      next.delete('page')
+      setParams(next, { replace: true })
+    },
     [setParams],
   )
   return [state, change]
@@ -31,17 +37,13 @@ const CHANGES_LIST: ReadonlySet<string> = new Set(['q', 'state', 'size'])
 export function useParam(name: string, otherwise = ''): [string, (value: string) => void] {
   const [params, setParams] = useSearchParams()
   const set = useCallback(
-    (value: string) =>
-      setParams(
-        (before) => {
-          const next = new URLSearchParams(before)
-          if (value && value !== otherwise) next.set(name, value)
-          else next.delete(name)
-          if (CHANGES_LIST.has(name)) next.delete('page')
-          return next
-        },
-        { replace: true },
-      ),
+    (value: string) => {
+      const next = paramsNow()
+      if (value && value !== otherwise) next.set(name, value)
+      else next.delete(name)
+      if (CHANGES_LIST.has(name)) next.delete('page')
+      setParams(next, { replace: true })
+    },
     [name, otherwise, setParams],
   )
   return [params.get(name) ?? otherwise, set]

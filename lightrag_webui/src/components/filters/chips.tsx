@@ -1,7 +1,9 @@
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '@/components/tags'
 import { emptyFilter, isActive, presetOf, type FilterState } from '@/lib/filters'
 import { formatWall } from '@/lib/format'
+import { localZone } from '@/lib/zones'
 import type { SetFilter } from '@/lib/use-filter'
 
 interface ChipData {
@@ -17,12 +19,14 @@ type Words = (key: string, values?: Record<string, unknown>) => string
 export function chipsOf(state: FilterState, t: Words, language: string): ChipData[] {
   const chips: ChipData[] = []
   const without = (list: readonly string[], value: string) => list.filter((one) => one !== value)
-  const span = (from: string, to: string) =>
+  const spanOf = (from: string, to: string) =>
     from && to
       ? t('filter.chip.between', { from: formatWall(from, language), to: formatWall(to, language) })
       : from
         ? t('filter.chip.since', { from: formatWall(from, language) })
         : t('filter.chip.until', { to: formatWall(to, language) })
+  // By whose clock is said only where it is not that of the wall here.
+  const span = (from: string, to: string) => (state.zone === localZone() ? spanOf(from, to) : `${spanOf(from, to)} (${state.zone.replaceAll('_', ' ')})`)
 
   if (state.undated === 'only') {
     chips.push({ key: 'only', text: t('filter.undated.only'), remove: { undated: 'exclude' } })
@@ -53,7 +57,7 @@ export function chipsOf(state: FilterState, t: Words, language: string): ChipDat
 }
 
 /** The filter in force as closable chips, with "clear all" beside. */
-export function FilterChips({ state, onChange, onOpen }: { state: FilterState; onChange: SetFilter; onOpen?: () => void }) {
+export function FilterChips({ state, onChange, onOpen, children }: { state: FilterState; onChange: SetFilter; onOpen?: () => void; children?: ReactNode }) {
   const { t, i18n } = useTranslation()
   if (!isActive(state)) return null
   const chips = chipsOf(state, t as Words, i18n.language)
@@ -74,6 +78,7 @@ export function FilterChips({ state, onChange, onOpen }: { state: FilterState; o
           {t('filter.clearAll')}
         </button>
       </li>
+      {children ? <li className="flex items-center">{children}</li> : null}
     </ul>
   )
 }

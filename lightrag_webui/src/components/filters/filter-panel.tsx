@@ -3,14 +3,16 @@ import { useMemo, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { DateField, ZoneSelect } from '@/components/date-field'
 import { DateHistogram } from '@/components/filters/histogram'
+import { PresetMenu } from '@/components/filters/preset-menu'
 import { SavedFilters } from '@/components/filters/saved-filters'
 import { TagInput } from '@/components/tag-input'
 import { Field } from '@/components/ui/field'
 import { Select } from '@/components/ui/input'
 import { Segmented, Switch } from '@/components/ui/toggle'
 import { countedTags } from '@/lib/facets'
-import { filterFault, PRESET_NAMES, presetOf, RANGE_MODES, SHAPES, toPayload, UNDATED, withPreset, type FilterState, type PresetName } from '@/lib/filters'
-import { useFacets } from '@/lib/queries'
+import { filterFault, presetOf, RANGE_MODES, SHAPES, toPayload, UNDATED, withPreset, type FilterState } from '@/lib/filters'
+import { useFacets, useHealth } from '@/lib/queries'
+import { scopeFault, scopePrefixes } from '@/lib/scopes'
 import type { SetFilter } from '@/lib/use-filter'
 
 interface PanelProps {
@@ -70,20 +72,12 @@ function DatePart({ state, onChange }: PanelProps) {
   return (
     <Section title={t('filter.dates')}>
       <Field label={t('filter.intent')} hint={preset ? t(`filter.preset.${preset}.hint`) : t('filter.preset.customHint')}>
-        {(ids) => (
-          <Select {...ids} value={preset ?? ''} onChange={(event) => onChange(withPreset(state, event.target.value as PresetName))}>
-            {preset ? null : <option value="">{t('filter.preset.custom')}</option>}
-            {PRESET_NAMES.map((name) => (
-              <option key={name} value={name}>
-                {t(`filter.preset.${name}.name`)}
-              </option>
-            ))}
-          </Select>
-        )}
+        {(ids) => <PresetMenu id={ids.id} describedBy={ids['aria-describedby']} label={t('filter.intent')} value={preset} onChange={(name) => onChange(withPreset(state, name))} />}
       </Field>
       {windowless ? null : (
         <>
-          {facets.data ? <DateHistogram bars={facets.data.histogram} from={state.from} to={state.to} onChange={(from, to) => onChange({ from, to })} /> : <div className="h-25" />}
+          {facets.data ? <DateHistogram bars={facets.data.histogram} from={state.from} to={state.to} onChange={(from, to) => onChange({ from, to })} /> : <div className="h-27" />}
+          {facets.data?.undated ? <p className="-mt-1.5 px-2 text-xs text-muted">{t('filter.undated.hint', { count: facets.data.undated })}</p> : null}
           <DateField label={t('filter.from')} edge="start" value={state.from} onChange={(from) => onChange({ from })} />
           <DateField label={t('filter.to')} edge="end" value={state.to} onChange={(to) => onChange({ to })} error={fault} hint={state.to ? t('filter.toHint') : undefined} />
           <ZoneSelect value={state.zone} onChange={(zone) => onChange({ zone })} day={state.from || state.to} />
@@ -131,17 +125,20 @@ function Choice<T extends string>({ label, hint, value, options, text, onChange,
 function TagPart({ state, onChange }: PanelProps) {
   const { t } = useTranslation()
   const facets = useFacets()
+  const health = useHealth()
   const suggestions = useMemo(() => countedTags(facets.data), [facets.data])
+  const prefixes = scopePrefixes(health.data)
+  const fault = scopeFault(state.required, state.forbidden, prefixes)
   return (
     <Section title={t('filter.tags')}>
-      <Field label={t('filter.required')} hint={t('filter.requiredHint')}>
+      <Field label={t('filter.required')} hint={prefixes.length ? t('filter.requiredScopes', { prefixes: prefixes.join(', ') }) : undefined} error={fault === 'two' ? t('filter.fault.scopes') : undefined}>
         {(ids) => <TagInput id={ids.id} describedBy={ids['aria-describedby']} label={t('filter.required')} value={state.required} suggestions={suggestions} placeholder={t('tags.placeholder')} onChange={(required) => onChange({ required })} />}
       </Field>
       {state.required.length > 1 ? (
         <Segmented label={t('filter.requiredMode')} value={state.requiredMode} options={[{ value: 'and', label: t('filter.allTags') }, { value: 'or', label: t('filter.anyTag') }]} onChange={(requiredMode) => onChange({ requiredMode })} />
       ) : null}
-      <Field label={t('filter.forbidden')}>
-        {(ids) => <TagInput id={ids.id} label={t('filter.forbidden')} tone="danger" value={state.forbidden} suggestions={suggestions} placeholder={t('tags.placeholder')} onChange={(forbidden) => onChange({ forbidden })} />}
+      <Field label={t('filter.forbidden')} error={fault === 'clash' ? t('filter.fault.scopeClash') : undefined}>
+        {(ids) => <TagInput id={ids.id} describedBy={ids['aria-describedby']} label={t('filter.forbidden')} tone="danger" value={state.forbidden} suggestions={suggestions} placeholder={t('tags.placeholder')} onChange={(forbidden) => onChange({ forbidden })} />}
       </Field>
       {state.forbidden.length ? <Switch checked={state.applyForbiddenToKg} onChange={(applyForbiddenToKg) => onChange({ applyForbiddenToKg })} label={t('filter.kg')} hint={t('filter.kgHint')} /> : null}
     </Section>

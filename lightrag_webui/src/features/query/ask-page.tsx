@@ -1,4 +1,4 @@
-import { History, PanelRightClose, PanelRightOpen, SquarePen } from 'lucide-react'
+import { ArrowDown, History, PanelRightClose, PanelRightOpen, SquarePen } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Button } from '@/components/ui/button'
@@ -15,6 +15,7 @@ import { MessageView } from './message-view'
 import { QuerySettings } from './QuerySettings'
 import { buildRequest, DEFAULT_SETTINGS, toMode, type AnswerSettings, type Mode } from './settings'
 import { useAsk } from './use-ask'
+import { useEnd } from './use-end'
 import { Welcome } from './welcome'
 
 /** Questions and answers, with what limits them beside. */
@@ -30,12 +31,12 @@ export default function AskPage() {
   const [sheet, setSheet] = useState(false)
   const [history, setHistory] = useState(false)
   const { conversation, running, ask, stop, remove, open } = useAsk()
-  const end = useRef<HTMLDivElement>(null)
+  const box = useRef<HTMLDivElement>(null)
+  const content = useRef<HTMLDivElement>(null)
+  const { atEnd, toEnd } = useEnd(box, content)
   const count = conversation.messages.length
 
-  useEffect(() => {
-    end.current?.scrollIntoView({ block: 'end' })
-  }, [count, conversation.id])
+  useEffect(toEnd, [count, conversation.id, toEnd])
 
   const turns = conversation.messages.filter((one) => one.state === 'done').map((one) => ({ question: one.question, answer: one.answer }))
   const send = (question: string) => void ask(buildRequest(question, mode, settings, filter, turns), filterQuery(filter))
@@ -72,12 +73,18 @@ export default function AskPage() {
             {docked && wide ? <PanelRightClose /> : <PanelRightOpen />}
           </Button>
         </div>
-        <div className="min-h-0 flex-1 overflow-y-auto px-4" tabIndex={0} role="log" aria-label={t('ask.conversation')}>
-          <div className="mx-auto flex w-full max-w-3xl flex-col gap-10 pt-2 pb-8">
+        <div ref={box} className="min-h-0 flex-1 overflow-y-auto px-4" tabIndex={0} role="log" aria-label={t('ask.conversation')}>
+          <div ref={content} className="mx-auto flex w-full max-w-3xl flex-col gap-10 pt-2 pb-8">
             {count ? conversation.messages.map((message) => <MessageView key={message.id} message={message} onRetry={again} onRemove={remove} onUseFilter={(query) => setFilter(readFilter(new URLSearchParams(query)))} />) : <Welcome onAsk={send} />}
-            <div ref={end} />
           </div>
         </div>
+        {atEnd || !count ? null : (
+          <div className="relative h-0">
+            <Button size="icon" className="absolute start-1/2 bottom-3 z-10 -translate-x-1/2 rounded-full shadow-float rtl:translate-x-1/2" aria-label={t('ask.toEnd')} title={t('ask.toEnd')} onClick={toEnd}>
+              <ArrowDown />
+            </Button>
+          </div>
+        )}
         <Composer filter={filter} onFilter={setFilter} mode={mode} onMode={(value) => setMode(value)} running={running} onAsk={send} onStop={stop} onPanel={togglePanel} panelOpen={wide ? docked : sheet} />
       </section>
       {wide && docked ? (

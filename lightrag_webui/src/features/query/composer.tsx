@@ -1,10 +1,12 @@
-import { ArrowUp, ListFilter, Square } from 'lucide-react'
+import { ArrowUp, ListFilter, Square, Waypoints } from 'lucide-react'
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
 import { FilterChips } from '@/components/filters/chips'
 import { PreviewLine } from '@/components/filters/preview-line'
 import { Button } from '@/components/ui/button'
 import { Select } from '@/components/ui/input'
+import { filterQuery } from '@/lib/filter-url'
 import { filterFault, isActive, type FilterState } from '@/lib/filters'
 import type { SetFilter } from '@/lib/use-filter'
 import { MODES, type Mode } from './settings'
@@ -47,7 +49,12 @@ export function Composer({ filter, onFilter, mode, onMode, running, onAsk, onSto
   return (
     <div className="shrink-0 px-4 pb-3 sm:pb-5">
       <div className="mx-auto flex w-full max-w-3xl flex-col gap-2">
-        <FilterChips state={filter} onChange={onFilter} onOpen={onPanel} />
+        <FilterChips state={filter} onChange={onFilter} onOpen={onPanel}>
+          <Link to={`/graph?${filterQuery(filter)}`} className="inline-flex items-center gap-1 rounded px-1.5 text-[0.8125rem] font-medium text-brand-ink underline-offset-2 hover:underline">
+            <Waypoints className="size-3.5" aria-hidden />
+            {t('filter.toGraph')}
+          </Link>
+        </FilterChips>
         <form
           className="rounded-2xl border bg-surface shadow-float transition-colors focus-within:border-brand"
           onSubmit={(event) => {
@@ -71,7 +78,7 @@ export function Composer({ filter, onFilter, mode, onMode, running, onAsk, onSto
               <ListFilter />
               {t('filter.title')}
             </Button>
-            <Select aria-label={t('ask.mode.label')} title={t(`ask.mode.${mode}Hint`)} className="w-auto max-w-40 [&>select]:h-8 [&>select]:border-transparent [&>select]:bg-transparent [&>select]:text-[0.8125rem] [&>select]:shadow-none" value={mode} onChange={(event) => onMode(event.target.value as Mode)}>
+            <Select aria-label={t('ask.mode.label')} title={t(`ask.mode.${mode}Hint`)} className="w-auto max-w-56 [&>select]:field-sizing-content [&>select]:h-8 [&>select]:border-transparent [&>select]:bg-transparent [&>select]:text-[0.8125rem] [&>select]:shadow-none" value={mode} onChange={(event) => onMode(event.target.value as Mode)}>
               {MODES.map((one) => (
                 <option key={one} value={one}>
                   {t(`ask.mode.${one}`)}
@@ -90,7 +97,7 @@ export function Composer({ filter, onFilter, mode, onMode, running, onAsk, onSto
             )}
           </div>
         </form>
-        <PreviewLine state={filter} className="justify-center" />
+        {mode === 'bypass' && isActive(filter) ? <p role="status" className="min-h-5 text-center text-[0.8125rem] text-danger">{t('ask.mode.bypassHint')}</p> : <PreviewLine state={filter} className="justify-center" />}
       </div>
     </div>
   )

@@ -61,11 +61,33 @@ export function citedIds(answer: string): Set<string> {
   return new Set([...answer.matchAll(/\[(\d{1,4})\]/g)].map((match) => match[1] ?? ''))
 }
 
-/** Puts a conversation first and drops the oldest; one that a closed page left running has stopped. */
+/** Characters that the browser may keep: it has room for about five million, and other things are kept too. */
+export const MAX_KEPT = 3_000_000
+
+/**
+ * Puts a conversation first and drops the oldest: beyond fifty, or beyond the room that there is.
+ *
+ * One without messages is dropped itself. Where even the newest is too large its passages go, for they can be fetched again.
+ */
 export function keepConversation(all: readonly Conversation[], one: Conversation): Conversation[] {
-  return [one, ...all.filter((other) => other.id !== one.id)].slice(0, MAX_CONVERSATIONS)
+  const others = all.filter((other) => other.id !== one.id)
+  if (!one.messages.length) return others
+  const kept: Conversation[] = []
+  let room = MAX_KEPT
+  for (const next of [one, ...others].slice(0, MAX_CONVERSATIONS)) {
+    const fits = JSON.stringify(next).length <= room ? next : kept.length ? null : withoutPassages(next)
+    if (!fits) break
+    kept.push(fits)
+    room -= JSON.stringify(fits).length
+  }
+  return kept
 }
 
+function withoutPassages(one: Conversation): Conversation {
+  return { ...one, messages: one.messages.map((message) => ({ ...message, references: message.references.map(({ content: _passages, ...reference }) => reference) })) }
+}
+
+/** A conversation as it is opened again; a message that a closed page left running has stopped. */
 export function settled(conversation: Conversation): Conversation {
   return { ...conversation, messages: conversation.messages.map((one) => (one.state === 'running' ? { ...one, state: 'stopped' as const, step: '' } : one)) }
 }

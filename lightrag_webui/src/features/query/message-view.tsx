@@ -1,5 +1,5 @@
 import { Braces, Check, Copy, ListFilter, RotateCcw, SearchX, Trash2, Waypoints } from 'lucide-react'
-import { lazy, Suspense, useDeferredValue, useMemo, useState } from 'react'
+import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { chipsOf } from '@/components/filters/chips'
@@ -7,11 +7,20 @@ import { Button } from '@/components/ui/button'
 import { Dialog } from '@/components/ui/dialog'
 import { ErrorNote, Skeleton, Spinner } from '@/components/ui/feedback'
 import { Tooltip } from '@/components/ui/overlay'
+import { copyText } from '@/lib/copy'
 import { readFilter } from '@/lib/filter-url'
+import { statementsOf } from './citations'
 import { citedIds, readAnswer, type Message } from './conversation'
-import { ReferenceDialog, ReferenceList, useReferencedDocuments } from './references'
+import { ReferenceList, useReferencedDocuments } from './references'
 
 const AnswerMarkdown = lazy(() => import('./markdown'))
+const ReferenceDialog = lazy(() => import('./reference-dialog'))
+
+interface Opened {
+  id: string
+  /** What of the answer rests on it. */
+  statement: string
+}
 
 interface MessageViewProps {
   message: Message
@@ -23,12 +32,15 @@ interface MessageViewProps {
 /** A question with its answer, its sources, and what it was limited to. */
 export function MessageView({ message, onRetry, onRemove, onUseFilter }: MessageViewProps) {
   const { t, i18n } = useTranslation()
-  const [opened, setOpened] = useState('')
+  const [opened, setOpened] = useState<Opened | null>(null)
   const { text, found } = useMemo(() => readAnswer(message), [message])
   const shown = useDeferredValue(text)
   const cited = useMemo(() => citedIds(text), [text])
   const documents = useReferencedDocuments(message.references)
-  const reference = message.references.find((one) => one.reference_id === opened)
+  const reference = opened ? message.references.find((one) => one.reference_id === opened.id) : undefined
+  const ids = useMemo(() => message.references.map((one) => one.reference_id), [message.references])
+  const openAt = useCallback((id: string, statement: string) => setOpened({ id, statement }), [])
+  const openFrom = (id: string) => setOpened({ id, statement: statementsOf(text, id).join(' ') || message.question })
   const chips = useMemo(() => chipsOf(readFilter(new URLSearchParams(message.filter)), t as (key: string) => string, i18n.language), [message.filter, t, i18n.language])
   const running = message.state === 'running'
   return (
@@ -54,7 +66,7 @@ export function MessageView({ message, onRetry, onRemove, onUseFilter }: Message
       {found && shown ? (
         <Suspense fallback={<Skeleton className="h-20" />}>
           <div data-testid="answer">
-            <AnswerMarkdown text={shown} ids={message.references.map((one) => one.reference_id)} onReference={setOpened} />
+            <AnswerMarkdown text={shown} ids={ids} onReference={openAt} />
           </div>
         </Suspense>
       ) : null}
@@ -64,14 +76,23 @@ export function MessageView({ message, onRetry, onRemove, onUseFilter }: Message
           <div>
             <p className="font-medium">{t('ask.nothing')}</p>
             <p className="text-muted">{chips.length ? t('ask.nothingFiltered') : t('ask.nothingText')}</p>
+            {chips.length ? (
+              <Button size="small" className="mt-3" onClick={() => onRetry({ ...message, filter: '' })}>
+                {t('ask.withoutFilter')}
+              </Button>
+            ) : null}
           </div>
         </div>
       ) : null}
       {message.error ? <ErrorNote error={message.error} onRetry={() => onRetry(message)} /> : null}
       {message.state === 'stopped' ? <p className="text-sm text-muted italic">{t('ask.stopped')}</p> : null}
-      {running ? null : <ReferenceList references={message.references} cited={cited} documents={documents.data ?? {}} onOpen={setOpened} />}
+      {running ? null : <ReferenceList references={message.references} cited={cited} documents={documents.data ?? {}} onOpen={openFrom} />}
       {running ? null : <MessageActions message={message} text={text} onRetry={onRetry} onRemove={onRemove} />}
-      {reference ? <ReferenceDialog reference={reference} document={documents.data?.[reference.file_path]} onClose={() => setOpened('')} /> : null}
+      {reference && opened ? (
+        <Suspense fallback={null}>
+          <ReferenceDialog reference={reference} document={documents.data?.[reference.file_path]} statement={opened.statement} onClose={() => setOpened(null)} />
+        </Suspense>
+      ) : null}
     </article>
   )
 }
@@ -82,7 +103,7 @@ function MessageActions({ message, text, onRetry, onRemove }: Pick<MessageViewPr
   const [copied, setCopied] = useState(false)
   const [sent, setSent] = useState(false)
   const copy = async () => {
-    await navigator.clipboard.writeText(text)
+    if (!(await copyText(text))) return
     setCopied(true)
     setTimeout(() => setCopied(false), 1500)
   }

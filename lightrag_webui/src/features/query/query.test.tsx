@@ -2,7 +2,7 @@ import { cleanup, fireEvent, render, screen } from '@testing-library/react'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { emptyFilter } from '@/lib/filters'
 import { splitCitations } from './citations'
-import { applyLine, citedIds, keepConversation, newMessage, readAnswer, settled } from './conversation'
+import { applyLine, citedIds, keepConversation, MAX_KEPT, newMessage, readAnswer, settled } from './conversation'
 import AnswerMarkdown from './markdown'
 import { buildRequest, DEFAULT_SETTINGS, toMode } from './settings'
 
@@ -35,6 +35,23 @@ describe('a message', () => {
   })
 })
 
+describe('what is kept', () => {
+  const reference = (size: number) => ({ reference_id: '1', file_path: 'a.md', content: ['x'.repeat(size)] })
+  const conversation = (id: string, size: number) => ({ id, title: id, at: 0, messages: [{ ...newMessage('Q', 'mix', '', '{}'), references: [reference(size)] }] })
+
+  it('has room in the browser: the oldest go, and of one too large its passages', () => {
+    const all = ['b', 'c', 'd'].map((id) => conversation(id, MAX_KEPT / 3))
+    expect(keepConversation(all, conversation('a', MAX_KEPT / 3)).map((one) => one.id)).toEqual(['a', 'b'])
+    const [large, ...others] = keepConversation([conversation('b', 10)], conversation('a', MAX_KEPT))
+    expect(large?.messages[0]?.references).toEqual([{ reference_id: '1', file_path: 'a.md' }])
+    expect(others.map((one) => one.id)).toEqual(['b'])
+  })
+
+  it('is no conversation without messages', () => {
+    expect(keepConversation([conversation('a', 1), conversation('b', 1)], { id: 'a', title: '', at: 0, messages: [] }).map((one) => one.id)).toEqual(['b'])
+  })
+})
+
 describe('a request', () => {
   it('leaves out what has the default, and the filter when there is none', () => {
     expect(buildRequest('Q', 'mix', DEFAULT_SETTINGS, emptyFilter('UTC'), [])).toEqual({ query: 'Q', mode: 'mix', include_references: true, include_chunk_content: true, include_progress: true })
@@ -57,8 +74,8 @@ describe('an answer', () => {
     const open = vi.fn()
     render(<AnswerMarkdown text={'Built in 1934 [1], see `x[1]`.'} ids={['1']} onReference={open} />)
     fireEvent.click(screen.getByRole('button', { name: '1' }))
-    expect(open).toHaveBeenCalledWith('1')
-    expect(screen.getAllByRole('button')).toHaveLength(1)
+    expect(open).toHaveBeenCalledWith('1', 'Built in 1934')
+    expect(screen.getAllByRole('button').map((one) => one.textContent)).toEqual(['1'])
   })
 
   it('shows tables, code and formulas, and runs nothing', () => {

@@ -1,12 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { FileText } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
-import { useNavigate } from 'react-router'
 import { getDocumentsPaginated, type DocStatusResponse, type Reference } from '@/api/lightrag'
 import { DocumentDates } from '@/components/document-dates'
-import { TagList } from '@/components/tags'
-import { Button } from '@/components/ui/button'
-import { Dialog } from '@/components/ui/dialog'
 import { cn } from '@/lib/cn'
 import { getDocumentTitle } from '@/lib/documentMetadata'
 
@@ -63,52 +58,5 @@ export function ReferenceList({ references, cited, documents, onOpen }: Referenc
         })}
       </ul>
     </section>
-  )
-}
-
-/** The passages of a reference, with the dates and tags of their document. */
-export function ReferenceDialog({ reference, document, onClose }: { reference: Reference; document: DocStatusResponse | undefined; onClose: () => void }) {
-  const { t } = useTranslation()
-  const navigate = useNavigate()
-  const passages = reference.content ?? []
-  return (
-    <Dialog
-      open
-      layout="side"
-      onOpenChange={(open) => !open && onClose()}
-      title={
-        <span className="flex items-start gap-2.5">
-          <span className="mt-px flex h-5.5 min-w-5.5 items-center justify-center rounded-md bg-brand-soft px-1 text-xs font-semibold text-brand-ink">{reference.reference_id}</span>
-          <bdi>{getDocumentTitle(document ?? reference)}</bdi>
-        </span>
-      }
-      description={<bdi dir="ltr">{reference.file_path}</bdi>}
-      footer={
-        document ? (
-          <Button onClick={() => void navigate(`/documents?${new URLSearchParams({ doc: document.id })}`)}>
-            <FileText />
-            {t('ask.openDocument')}
-          </Button>
-        ) : undefined
-      }
-    >
-      <div className="flex flex-col gap-4">
-        {document ? (
-          <div className="flex flex-col gap-2 text-sm">
-            <DocumentDates start={document.start_date} end={document.end_date} />
-            <TagList tags={document.tags ?? []} />
-          </div>
-        ) : null}
-        {passages.length ? (
-          passages.map((passage) => (
-            <blockquote key={passage} dir="auto" data-testid="passage" className="rounded-xl border-s-4 border-brand/50 bg-sunken px-4 py-3 text-sm leading-relaxed break-words whitespace-pre-wrap">
-              {passage}
-            </blockquote>
-          ))
-        ) : (
-          <p className="text-sm text-muted">{t('ask.noPassage')}</p>
-        )}
-      </div>
-    </Dialog>
   )
 }

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { queryTextStream, type QueryRequest } from '@/api/lightrag'
+import type { StreamLine } from '@/api/stream'
 import { errorText } from '@/lib/errors'
 import { readStored, writeStored } from '@/lib/stored'
 import { applyLine, keepConversation, newMessage, settled, type Conversation, type Message } from './conversation'
@@ -9,6 +10,24 @@ const NAME = 'lightrag.conversations'
 const NONE: Conversation[] = []
 
 const fresh = (): Conversation => ({ id: crypto.randomUUID(), title: '', at: Date.now(), messages: [] })
+
+/** Collects what arrives and hands it over once in every frame that is drawn: a page cannot show more. */
+function inFrames(take: (lines: StreamLine[]) => void) {
+  let lines: StreamLine[] = []
+  let frame = 0
+  const flush = () => {
+    cancelAnimationFrame(frame)
+    frame = 0
+    if (lines.length) take(lines)
+    lines = []
+  }
+  const push = (line: StreamLine) => {
+    lines.push(line)
+    // A page in the background draws no frames; what has gathered is handed over at the end.
+    if (!frame) frame = requestAnimationFrame(flush)
+  }
+  return { push, flush }
+}
 
 /** The conversation that is open: asking, stopping, keeping. */
 export function useAsk() {
@@ -22,7 +41,7 @@ export function useAsk() {
 
   // Kept when an answer is complete, not with every word.
   useEffect(() => {
-    if (!running && conversation.messages.length) writeStored(NAME, keepConversation(readStored(NAME, NONE), conversation))
+    if (!running) writeStored(NAME, keepConversation(readStored(NAME, NONE), conversation))
   }, [running, conversation])
 
   useEffect(() => () => abort.current?.abort(), [])
@@ -37,10 +56,13 @@ export function useAsk() {
       setConversation((before) => ({ ...before, at: Date.now(), title: before.title || request.query.slice(0, 120), messages: [...before.messages, message] }))
       const control = new AbortController()
       abort.current = control
+      const draw = inFrames((lines) => change(message.id, (one) => lines.reduce(applyLine, one)))
       try {
-        for await (const line of queryTextStream(request, control.signal)) change(message.id, (one) => applyLine(one, line))
+        for await (const line of queryTextStream(request, control.signal)) draw.push(line)
+        draw.flush()
         change(message.id, (one) => ({ ...one, step: '', state: one.state === 'running' ? 'done' : one.state }))
       } catch (error) {
+        draw.flush()
         const stopped = control.signal.aborted
         change(message.id, (one) => ({ ...one, step: '', state: stopped ? 'stopped' : 'failed', error: stopped ? '' : errorText(error, t) }))
       }
