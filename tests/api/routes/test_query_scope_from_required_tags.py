@@ -10,7 +10,7 @@ import pytest
 from tests.api.conftest import Serve, Server
 
 SCOPED: dict[str, Any] = {"scope_tag_prefixes": ["tenant:"], "enable_kg_scope_materialization": True}
-QUESTION = "What is known of IKEA, Sweden, Delft and the Moon?"
+QUESTION = "IKEA Sweden Delft Moon"
 MODES = ("local", "global", "hybrid", "naive", "mix")
 
 
