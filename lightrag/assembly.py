@@ -34,6 +34,8 @@ async def assemble(engine: EngineFields, settings: Settings, state: PipelineStat
     embedder = build_embedder(engine, settings)
     # Vector stores embed rows that come without a vector through the same bounded calls as everything else.
     stores = open_stores(settings, embedder.as_function(), vector_options=engine.vector_db_storage_cls_kwargs)
+    if settings.pipeline_require_strict_storage_reads:
+        _require_strict_reads(stores)
     models, roles = build_models(engine, settings, embedder, stores.llm_response_cache)
     await stores.initialize()
     try:
@@ -74,6 +76,15 @@ def _storages(settings: Settings) -> tuple[str, ...]:
         settings.vector_storage,
         settings.evidence_storage,
     )
+
+
+def _require_strict_reads(stores: Stores) -> None:
+    for store in (stores.full_docs, stores.doc_status):
+        if not store.supports_strict_point_reads:
+            raise StorageError(
+                f"{type(store).__name__} cannot tell a document that is missing from one that cannot be read, which "
+                "pipeline_require_strict_storage_reads asks for; choose another storage, or do not ask for it"
+            )
 
 
 async def _refuse_half_copied(stores: Stores) -> None:

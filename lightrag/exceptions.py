@@ -19,6 +19,7 @@
     |-- AccessDeniedError                    a request outside of what the caller may see
     |-- NotFoundError                        a named thing does not exist
     |-- DuplicateError                       a named thing exists already
+    |-- SourceConflictRepairCASError         documents changed between looking and repairing
     `-- MissingDependencyError (also ImportError)    an optional package is not installed
 
 A message names the thing with ``!r`` and says what was allowed. The API maps the classes to status codes in
@@ -110,6 +111,10 @@ class NotFoundError(LightRAGError):
 
 class DuplicateError(LightRAGError):
     """A document, entity or relation by that name or with that content exists already."""
+
+
+class SourceConflictRepairCASError(LightRAGError):
+    """The documents of a source path are others than the caller of a repair saw; nothing was done."""
 
 
 class MissingDependencyError(LightRAGError, ImportError):

@@ -198,6 +198,9 @@ class PipelineSettings(BaseSettings):
 
     max_parallel_insert: int = Field(3, ge=1, description="Documents in extraction at a time.")
     queue_size_insert: int = Field(32, ge=1, description="Extracted documents that wait for one merge.")
+    pipeline_require_strict_storage_reads: bool = Field(
+        False, description="Open no stores that cannot tell a missing document from one that cannot be read."
+    )
     pipeline_scheduling_page_size: int = Field(500, ge=1, description="Document rows read at a time.")
 
 
@@ -208,7 +211,6 @@ class UnusedSettings(BaseSettings):
     max_parallel_analyze: int = Field(5, ge=1, description="No effect: pictures are not analysed.")
     queue_size_analyze: int = Field(100, ge=1, description="No effect: pictures are not analysed.")
     vlm_process_enable: bool = Field(False, description="No effect: pictures are not analysed.")
-    pipeline_require_strict_storage_reads: bool = Field(False, description="No effect: reads are always strict.")
 
 
 class FilterSettings(BaseSettings):

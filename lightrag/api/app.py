@@ -22,7 +22,19 @@ from lightrag.api.logs import log_document
 from lightrag.api.metrics import EngineFigures, Metrics
 from lightrag.api.middleware import BodyCeiling, RequestBoundary, SecurityHeaders
 from lightrag.api.openapi import DESCRIPTION, install_openapi, operation_id
-from lightrag.api.routers import auth, documents, graph, graph_edits, health, metrics, ollama, pages, pipeline, query
+from lightrag.api.routers import (
+    auth,
+    documents,
+    graph,
+    graph_edits,
+    health,
+    metrics,
+    ollama,
+    pages,
+    pipeline,
+    query,
+    sources,
+)
 from lightrag.api.state import ServerState
 from lightrag.api.web_ui import add_web_ui
 from lightrag.configured import build_engine
@@ -115,7 +127,7 @@ def _middleware(settings: ApiSettings, state: ServerState) -> list[Middleware]:
 
 
 def _include_routes(app: FastAPI, state: ServerState) -> None:
-    for module in (health, auth, documents, pipeline, query, graph, graph_edits, ollama, pages):
+    for module in (health, auth, documents, sources, pipeline, query, graph, graph_edits, ollama, pages):
         app.include_router(module.router)
     if state.settings.enable_metrics:
         app.include_router(metrics.router)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lightrag.api.schemas.documents import DeleteDocumentsRequest, PaginatedRequest
 from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
-from lightrag.exceptions import PipelineBusyError, StorageError
+from lightrag.exceptions import StorageError
 from lightrag.ingest.pipeline import end_job
 from lightrag.ingest.state import pipeline_state
 from lightrag.query.plan import effective_filter
@@ -117,17 +117,15 @@ async def clear_corpus(engine: LightRAG, inputs: InputFolder) -> tuple[dict[str,
         Message of each store that failed, and the number of files deleted.
 
     Raises:
-        PipelineBusyError: Documents are being processed or deleted.
+        PipelineBusyError: Documents are being stored, processed or deleted.
     """
     state = pipeline_state(engine.working_dir, engine.workspace)
-    if state.busy or state.destructive_busy:
-        raise PipelineBusyError(f"the pipeline is busy: {state.job_name}")
-    state.begin("clearing all documents")
-    state.destructive_busy = True
+    state.begin("clearing all documents", destructive=True, alone=True)
     try:
         stores = engine.context.stores
         waiting = await stores.doc_status.get_docs_by_statuses([one for one in DocStatus if one != DocStatus.PROCESSED])
-        async with engine.context.graph_lock:
+        # What is enqueued without announcement waits, and is stored afterwards.
+        async with state.enqueue_lock, engine.context.graph_lock:
             failures = await stores.drop_all(keep=[stores.llm_response_cache])
             # Answers given about the old corpus must not be found in the next one.
             await stores.mark_corpus_changed()

@@ -38,6 +38,7 @@ ERRORS: dict[type[Exception], tuple[int, str]] = {
     exceptions.AccessDeniedError: (403, "access_denied"),
     exceptions.NotFoundError: (404, "not_found"),
     exceptions.DuplicateError: (409, "duplicate"),
+    exceptions.SourceConflictRepairCASError: (409, "source_conflict_changed"),
     exceptions.MissingDependencyError: (501, "missing_dependency"),
     exceptions.LightRAGError: (500, "internal_error"),
 }

@@ -13,7 +13,7 @@ from lightrag.api.background import WAITING_STATES
 from lightrag.api.errors import ApiError, status_and_code
 from lightrag.api.files import InputFolder, safe_path
 from lightrag.constants import UNKNOWN_SOURCE
-from lightrag.exceptions import DuplicateError, InputError, LightRAGError, PipelineBusyError
+from lightrag.exceptions import DuplicateError, InputError, LightRAGError
 from lightrag.ingest.documents import new_track_id, normalize_source_path
 from lightrag.parser.registry import is_supported, supported_extensions
 from lightrag.query_filters import DocumentMetadata
@@ -83,13 +83,6 @@ class FileOutcome:
         return str(self.error.detail if isinstance(self.error, ApiError) else self.error)
 
 
-@dataclass
-class _Count:
-    """What all ways in share."""
-
-    storing: int = 0
-
-
 class Intake:
     """Stores documents and lets them be processed."""
 
@@ -112,12 +105,11 @@ class Intake:
         self._inputs = inputs
         self._background = background
         self._metrics = metrics
-        self._count = _Count()
 
     @property
     def storing(self) -> int:
         """Documents that are being stored now."""
-        return self._count.storing
+        return int(self._whole_engine.pipeline_status()["pending_enqueues"])
 
     def seen_by(self, engine: RestrictedEngine, policy: Policy | None) -> Intake:
         """Return the way in for somebody whose access is limited; limits of the whole are shared."""
@@ -126,18 +118,19 @@ class Intake:
         return own
 
     @asynccontextmanager
-    async def admission(self, count: int = 1) -> AsyncIterator[None]:
+    async def admission(self, count: int = 1) -> AsyncIterator[str]:
         """Hold while documents are stored.
 
         Args:
             count: How many they are.
 
+        Yields:
+            The token to enqueue them with.
+
         Raises:
             ApiError: Too many documents wait (429).
             PipelineBusyError: Documents are being deleted.
         """
-        if self._whole_engine.pipeline_status()["destructive_busy"]:
-            raise PipelineBusyError("documents are being deleted; try again when that has ended")
         most = self._settings.max_pending_documents
         if most:
             counts = await self._whole_engine.get_processing_status()
@@ -149,11 +142,11 @@ class Intake:
                     "queue_full",
                     {"Retry-After": str(RETRY_AFTER_SECONDS)},
                 )
-        self._count.storing += count
+        token = await self._engine.areserve_admission(count)
         try:
-            yield
+            yield token
         finally:
-            self._count.storing -= count
+            self._engine.release_admission(token)
 
     async def add_texts(self, texts: Texts) -> str:
         """Store texts.
@@ -170,7 +163,7 @@ class Intake:
         if most and len(texts.bodies) > most:
             raise ApiError(413, f"the request has {len(texts.bodies)} texts; allowed are {most}", "too_many_texts")
         paths = _checked_sources(texts)
-        async with self.admission(len(paths)):
+        async with self.admission(len(paths)) as token:
             for path in paths:
                 if path != UNKNOWN_SOURCE:
                     await self._refuse_known(path)
@@ -180,6 +173,7 @@ class Intake:
                 file_paths=paths,
                 track_id=track_id,
                 chunk_options=texts.chunking,
+                admission_token=token,
                 document_metadata=self._described(texts.metadata),
             )
         if admitted is None:
@@ -209,11 +203,11 @@ class Intake:
             raise InputError(
                 f"file {name!r} is of a type that cannot be read; supported are {', '.join(supported_extensions())}"
             )
-        async with self.admission():
+        async with self.admission() as token:
             await self._refuse_known(normalize_source_path(name))
             path = await self._inputs.store(name, file.read, self._settings.max_upload_size)
             try:
-                admitted = await self.enqueue_file(path, name, metadata, track_id)
+                admitted = await self._enqueue_file(path, name, metadata, track_id, token)
             except BaseException:
                 path.unlink(missing_ok=True)
                 raise
@@ -222,7 +216,9 @@ class Intake:
                 raise DuplicateError(f"a document {name!r} is already stored")
         return name
 
-    async def enqueue_file(self, path: Path, name: str, metadata: DocumentMetadata | None, track_id: str) -> str | None:
+    async def _enqueue_file(
+        self, path: Path, name: str, metadata: DocumentMetadata | None, track_id: str, token: str
+    ) -> str | None:
         """Store a document whose text is still in a file.
 
         Args:
@@ -230,6 +226,7 @@ class Intake:
             name: Its source path.
             metadata: Of the document; the source path is added.
             track_id: Names the request.
+            token: Of its admission.
 
         Returns:
             The track id, ``None`` when the document was refused as a repetition.
@@ -242,6 +239,7 @@ class Intake:
             file_paths=[name],
             track_id=track_id,
             docs_format="pending_parse",
+            admission_token=token,
             document_metadata=described,
         )
 

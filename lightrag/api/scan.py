@@ -146,6 +146,7 @@ class Scans:
                 file_paths=[file.name],
                 track_id=scan.track_id,
                 docs_format="pending_parse",
+                from_scan=True,
                 document_metadata=metadata,
             )
         except LightRAGError as error:

@@ -4,82 +4,53 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from lightrag.contracts.document_rows import (
+    INTERRUPTED_STATES,
+    DocProcessingStatus,
+    DocSchedulingRecord,
+    DocStatus,
+    is_refused,
+)
 from lightrag.contracts.evidence import missing_document_metadata
 from lightrag.contracts.kv import BaseKVStorage
+from lightrag.contracts.sources import (
+    CURSOR_END,
+    CURSOR_START,
+    SAMPLE_SIZE,
+    CursorAfter,
+    CursorPosition,
+    SourceAbsent,
+    SourceConflict,
+    SourceConflictPage,
+    SourceConflictRepairResult,
+    SourceConflictSummary,
+    SourceRepair,
+    SourceResolution,
+    SourceUnique,
+    is_source,
+    page_after,
+)
 from lightrag.exceptions import InputError
 
 if TYPE_CHECKING:
     from lightrag.query_filters import DocumentFacts, VectorQueryFilter
 
-
-class DocStatus(StrEnum):
-    """State of a document. ``preprocessed`` is only read, from data of older versions."""
-
-    PENDING = "pending"
-    PARSING = "parsing"
-    ANALYZING = "analyzing"
-    PROCESSING = "processing"
-    PREPROCESSED = "preprocessed"
-    PROCESSED = "processed"
-    FAILED = "failed"
-
-
 _SORT_FIELDS = ("created_at", "updated_at", "id", "file_path")
 _DIRECTIONS = ("asc", "desc")
 _MAX_PAGE_SIZE = 200
 
-# States from which a document is taken up again after a crash or restart.
-INTERRUPTED_STATES = (DocStatus.PARSING, DocStatus.ANALYZING, DocStatus.PROCESSING)
-
-
-@dataclass
-class DocProcessingStatus:
-    """A row of the document status store.
-
-    Attributes:
-        content_summary: First 250 characters at the most.
-        content_length: Characters of the whole text.
-        file_path: Normalised relative source path, or ``unknown_source``.
-        status: State.
-        created_at: ISO-8601 UTC with microseconds.
-        updated_at: As above, of the last change.
-        track_id: Names the call that enqueued the document.
-        chunks_count: Number of chunks once known.
-        chunks_list: Their ids.
-        error_msg: Why the document failed.
-        content_hash: MD5 of the sanitised text, hex; ``None`` while unknown.
-        metadata: Process notes and the user's ``user_*`` keys.
-    """
-
-    content_summary: str
-    content_length: int
-    file_path: str
-    status: DocStatus
-    created_at: str
-    updated_at: str
-    track_id: str | None = None
-    chunks_count: int | None = None
-    chunks_list: list[str] = field(default_factory=list)
-    error_msg: str | None = None
-    content_hash: str | None = None
-    metadata: dict[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> DocProcessingStatus:
-        """Build from a stored row; keys that are not fields are left out."""
-        known = {name: row[name] for name in cls.__dataclass_fields__ if row.get(name) is not None}
-        known["status"] = DocStatus(row["status"])
-        return cls(**known)
-
-    def to_row(self) -> dict[str, Any]:
-        """Return the plain JSON row; ``None`` values are left out."""
-        row = {name: value for name, value in asdict(self).items() if value is not None}
-        row["status"] = self.status.value
-        return row
+__all__ = [
+    "INTERRUPTED_STATES",
+    "BaseDocStatusStorage",
+    "DocProcessingStatus",
+    "DocSchedulingRecord",
+    "DocStatus",
+    "StatusPage",
+    "is_refused",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +83,15 @@ class BaseDocStatusStorage(BaseKVStorage):
         """Return the number of rows per state, states without rows left out."""
 
     @abstractmethod
-    async def get_docs_by_statuses(self, statuses: Sequence[DocStatus]) -> dict[str, DocProcessingStatus]:
-        """Return all rows in any of the states, oldest first (``created_at``, then id)."""
+    async def get_docs_by_statuses(
+        self, statuses: Sequence[DocStatus], strict: bool = False
+    ) -> dict[str, DocProcessingStatus]:
+        """Return all rows in any of the states, oldest first (``created_at``, then id).
+
+        Args:
+            statuses: The states.
+            strict: Accepted; a row that cannot be read is always an error.
+        """
 
     @abstractmethod
     async def get_docs_by_statuses_page(
@@ -216,3 +194,150 @@ class BaseDocStatusStorage(BaseKVStorage):
         counts = await self.get_status_counts()
         full = {state.value: counts.get(state.value, 0) for state in DocStatus}
         return {**full, "all": sum(full.values())}
+
+    # --- by id -------------------------------------------------------------------------------------------------------
+
+    async def get_docs_by_ids(self, doc_ids: Sequence[str], *, strict: bool = False) -> dict[str, DocSchedulingRecord]:
+        """Return what a scheduler needs of documents; unknown ids are left out.
+
+        Args:
+            doc_ids: The documents.
+            strict: Accepted; a row that cannot be read is always an error.
+        """
+        rows = await self.get_full_docs_by_ids(doc_ids, strict=strict)
+        return {doc_id: DocSchedulingRecord.of(doc_id, row) for doc_id, row in rows.items()}
+
+    async def get_full_docs_by_ids(
+        self, doc_ids: Sequence[str], *, strict: bool = False
+    ) -> dict[str, DocProcessingStatus]:
+        """Return the whole rows of documents; unknown ids are left out. ``strict`` as above."""
+        wanted = list(dict.fromkeys(doc_ids))
+        rows = await self.get_by_ids(wanted)
+        return {
+            doc_id: DocProcessingStatus.from_row(row)
+            for doc_id, row in zip(wanted, rows, strict=True)
+            if row is not None
+        }
+
+    async def count_docs_by_statuses(self, statuses: Sequence[DocStatus], *, strict: bool = True) -> int:
+        """Return the number of rows in any of the states. ``strict`` as above."""
+        counts = await self.get_status_counts()
+        return sum(counts.get(DocStatus(status).value, 0) for status in set(statuses))
+
+    # --- source paths ------------------------------------------------------------------------------------------------
+
+    async def get_doc_by_file_basename(self, basename: str) -> tuple[str, DocProcessingStatus] | None:
+        """Return the document whose source path is this name, else the oldest whose path ends in it.
+
+        Refused attempts and documents without a source path are never returned.
+        """
+        if not is_source(basename):
+            return None
+        whole = await self.get_doc_by_file_path(basename)
+        if whole is not None:
+            return whole
+        found = [
+            (row.created_at, doc_id, row)
+            for doc_id, row in await self._primary_documents()
+            if row.file_path.rpartition("/")[2] == basename
+        ]
+        first = min(found, key=lambda item: item[:2], default=None)
+        return None if first is None else (first[1], first[2])
+
+    async def resolve_doc_source_strict(self, canonical_source_key: str) -> SourceResolution:
+        """Tell which document a source path stands for: none, one, or several that contradict each other."""
+        candidates = await self._documents_of_source(canonical_source_key)
+        if not candidates:
+            return SourceAbsent()
+        if len(candidates) > 1:
+            return SourceConflict(len(candidates), tuple(candidates[:SAMPLE_SIZE]))
+        rows = await self.get_docs_by_ids(candidates)
+        return SourceUnique(candidates[0], rows[candidates[0]]) if rows else SourceAbsent()
+
+    async def list_source_conflicts_page(
+        self, *, limit: int, position: CursorPosition = CURSOR_START
+    ) -> SourceConflictPage:
+        """Return some of the source paths that several documents have, by path.
+
+        Args:
+            limit: How many at the most.
+            position: ``CURSOR_START``, or what the page before gave.
+
+        Raises:
+            InputError: The limit is not positive, or the position is none.
+        """
+        after = page_after(position, limit)
+        if after is None:
+            return SourceConflictPage((), CURSOR_END)
+        found = await self._conflicts(after, limit + 1)
+        page = tuple(
+            SourceConflictSummary(path, len(doc_ids), tuple(doc_ids[:SAMPLE_SIZE])) for path, doc_ids in found[:limit]
+        )
+        more = len(found) > limit
+        return SourceConflictPage(page, CursorAfter(page[-1].canonical_source_key) if more else CURSOR_END)
+
+    async def repair_source_conflict(
+        self,
+        canonical_source_key: str,
+        *,
+        primary_doc_id: str,
+        expected_candidate_count: int,
+        expected_candidate_fingerprint: str,
+        dry_run: bool = True,
+    ) -> SourceConflictRepairResult:
+        """Let a source path stand for one of the documents that have it; the others are marked as its repetitions.
+
+        They lose nothing else: what was read from them stays until they are deleted.
+
+        Args:
+            canonical_source_key: The path.
+            primary_doc_id: The document that it shall stand for.
+            expected_candidate_count: How many documents the caller saw; only looked at when something is changed.
+            expected_candidate_fingerprint: Fingerprint that the caller saw; as above.
+            dry_run: Only tell what would be done.
+
+        Raises:
+            InputError: The document that was chosen does not have the path.
+            SourceConflictRepairCASError: The documents that have the path are others than the caller saw.
+        """
+        repair = SourceRepair(
+            canonical_source_key, primary_doc_id, expected_candidate_count, expected_candidate_fingerprint
+        )
+        planned = repair.plan(await self._documents_of_source(canonical_source_key))
+        if dry_run:
+            return planned
+        await self._demote(repair)
+        return replace(planned, committed=True)
+
+    async def _documents_of_source(self, file_path: str) -> list[str]:
+        """Return the documents of a source path that are no refused attempts, oldest first."""
+        if not is_source(file_path):
+            return []
+        found = [(row.created_at, key) for key, row in await self._primary_documents() if row.file_path == file_path]
+        return [doc_id for _, doc_id in sorted(found)]
+
+    async def _conflicts(self, after: str, limit: int) -> list[tuple[str, list[str]]]:
+        """Return source paths behind ``after`` that several documents have, each with those, oldest first."""
+        by_path: dict[str, list[tuple[str, str]]] = {}
+        for doc_id, row in await self._primary_documents():
+            by_path.setdefault(row.file_path, []).append((row.created_at, doc_id))
+        several = sorted(path for path, found in by_path.items() if len(found) > 1 and path > after)
+        return [(path, [doc_id for _, doc_id in sorted(by_path[path])]) for path in several[:limit]]
+
+    async def _demote(self, repair: SourceRepair) -> None:
+        """Mark repetitions. A store that can do it in one step with the check does it there."""
+        demoted = repair.demoted(await self._documents_of_source(repair.canonical_source_key))
+        rows = await self.get_full_docs_by_ids(demoted)
+        await self.update_doc_status_fields(
+            {doc_id: {"metadata": repair.marks(row.metadata)} for doc_id, row in rows.items()}
+        )
+
+    async def _primary_documents(self) -> list[tuple[str, DocProcessingStatus]]:
+        """Return every document with a source path that is no refused attempt."""
+        found: list[tuple[str, DocProcessingStatus]] = []
+        after = ""
+        while page := await self.scan(after=after):
+            after = page[-1][0]
+            rows = ((key, DocProcessingStatus.from_row(row)) for key, row in page if not is_refused(key, row))
+            found.extend((key, row) for key, row in rows if is_source(row.file_path))
+        return found

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from lightrag.contracts.query import QueryParam
 from lightrag.engine.documents import DocumentMethods
 from lightrag.engine.queries import QueryMethods
-from lightrag.exceptions import AccessDeniedError
+from lightrag.exceptions import AccessDeniedError, PipelineBusyError
 from lightrag.sync import SyncTwins
 
 if TYPE_CHECKING:
     from lightrag.access import AccessPolicy
     from lightrag.contracts.doc_status import DocProcessingStatus
     from lightrag.contracts.graph import KnowledgeGraph
+    from lightrag.contracts.sources import SourceConflictPage, SourceConflictRepairResult, SourceRepair
     from lightrag.engine.base import EngineBase
     from lightrag.ingest.delete import DeletionResult
     from lightrag.ingest.scopes import ScopeRebuild
@@ -162,6 +163,57 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
         """
         await self._require_document(doc_id)
         return await super().aretry_document(doc_id)
+
+    async def areserve_admission(self, documents: int = 1) -> str:
+        """Announce documents, as the engine does; how many others wait is not told."""
+        try:
+            return await super().areserve_admission(documents)
+        except PipelineBusyError:
+            raise PipelineBusyError("there is no room for further documents now; try again later") from None
+
+    async def apipeline_enqueue_error_documents(self, error_files: Any, track_id: str | None = None) -> None:
+        """Not offered: such a document has no tags, and would be outside.
+
+        Raises:
+            AccessDeniedError: Always.
+        """
+        self._refuse("putting unreadable files on record")
+
+    async def apipeline_reset_failed_for_scan(self, request_id: str, *, scan_owner_token: str | None = None) -> bool:
+        """Not offered: it would change documents of others.
+
+        Raises:
+            AccessDeniedError: Always.
+        """
+        return self._refuse("resetting all failed documents")
+
+    async def arollback_failed_custom_chunk_patches(
+        self, *, pipeline_status: Any = None, pipeline_status_lock: Any = None
+    ) -> dict[str, Any]:
+        """Not offered: it would change documents of others.
+
+        Raises:
+            AccessDeniedError: Always.
+        """
+        return self._refuse("taking back custom chunks")
+
+    async def alist_source_conflicts(self, limit: int = 50, cursor: str | None = None) -> SourceConflictPage:
+        """Not offered: it would tell paths of others.
+
+        Raises:
+            AccessDeniedError: Always.
+        """
+        return self._refuse("listing source conflicts")
+
+    async def arepair_source_conflict(
+        self, repair: SourceRepair, *, dry_run: bool = True
+    ) -> SourceConflictRepairResult:
+        """Not offered: it would change documents of others.
+
+        Raises:
+            AccessDeniedError: Always.
+        """
+        return self._refuse("repairing source conflicts")
 
     async def arebuild_scopes(self, progress: Any = None) -> ScopeRebuild:
         """Not offered: it would change the graphs of others.

@@ -15,10 +15,17 @@ from lightrag.graph.summarise import needs_summary
 from lightrag.query_filters import DocumentFacts, document_facts
 
 
-async def without_documents(context: EngineContext, document_ids: Collection[str]) -> GraphChange:
-    """Compute the change that takes documents out of the graph.
+async def without_documents(
+    context: EngineContext, document_ids: Collection[str], *, keeping: Sequence[Evidence] = ()
+) -> GraphChange:
+    """Compute the change that takes documents, or parts of them, out of the graph.
 
-    The caller holds the graph lock, writes the change and drops the documents' evidence in one unit of work.
+    The caller holds the graph lock, drops the documents' evidence and writes the change in one unit of work.
+
+    Args:
+        context: The workspace.
+        document_ids: The documents.
+        keeping: Evidence of theirs that stays; it is written again, so the caller drops first.
 
     Raises:
         ModelError: The embedding model failed; nothing has been written.
@@ -31,7 +38,11 @@ async def without_documents(context: EngineContext, document_ids: Collection[str
         kind: {key: [row for row in rows if row.document_id not in gone] for key, rows in found.items()}
         for kind, found in before.items()
     }
-    return await _refolded(context, remaining, before)
+    for row in keeping:
+        remaining.setdefault(row.kind, {}).setdefault(row.object_id, []).append(row)
+    change = await _refolded(context, remaining, before)
+    change.evidence = list(keeping)
+    return change
 
 
 async def from_evidence(

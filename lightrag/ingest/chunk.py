@@ -6,10 +6,10 @@ import inspect
 from typing import Any
 
 from lightrag.chunker.defaults import strategy_defaults
-from lightrag.chunker.registry import chunk_text_async
+from lightrag.chunker.registry import CUSTOM, chunk_text_async
 from lightrag.context import EngineContext
 from lightrag.exceptions import InputError
-from lightrag.ingest.documents import ProcessOptions
+from lightrag.ingest.options import ProcessOptions
 from lightrag.ingest.work import Chunk, DocumentWork
 from lightrag.runtime.text import is_readable
 from lightrag.runtime.tokens import count_tokens
@@ -26,7 +26,7 @@ async def chunk_document(context: EngineContext, work: DocumentWork) -> None:
     """
     if not is_readable(work.text):
         raise InputError("the document is empty: it holds no text but white space or characters that cannot be seen")
-    options = ProcessOptions.from_row(work.full_doc.get("process_options") or {})
+    options = ProcessOptions.from_row(work.full_doc)
     rows = await _cut(context, work.text, options, work)
     work.chunks = [_chunk(context, work.doc_id, order, row) for order, row in enumerate(rows)]
     work.chunks = [chunk for chunk in work.chunks if is_readable(chunk.content)]
@@ -37,6 +37,7 @@ async def chunk_document(context: EngineContext, work: DocumentWork) -> None:
 
 async def _cut(context: EngineContext, text: str, options: ProcessOptions, work: DocumentWork) -> list[dict[str, Any]]:
     settings = context.settings
+    params = dict((options.chunking or {}).get("params") or {})
     custom = context.chunking_func
     if custom is not None and (options.chunking or {}).get("strategy", "custom") == "custom":
         work.notes["chunk_method"] = "legacy_chunking_func"
@@ -46,13 +47,13 @@ async def _cut(context: EngineContext, text: str, options: ProcessOptions, work:
             text,
             options.split_by_character,
             options.split_by_character_only,
-            settings.chunk_overlap_token_size,
-            settings.chunk_token_size,
+            params.get("chunk_overlap_token_size", settings.chunk_overlap_token_size),
+            params.get("chunk_token_size", settings.chunk_token_size),
         )
         return list(await outcome if inspect.isawaitable(outcome) else outcome)
-    chunking = dict(options.chunking or {})
-    strategy = str(chunking.get("strategy") or "fixed_token")
-    params = dict(chunking.get("params") or {})
+    strategy = str((options.chunking or {}).get("strategy") or "fixed_token")
+    if strategy == CUSTOM:
+        strategy = "fixed_token"  # what the engine's own function would do, where the user gave none
     if options.split_by_character is not None:
         params["split_by_character"] = options.split_by_character
         params["split_by_character_only"] = options.split_by_character_only

@@ -56,8 +56,7 @@ async def delete_document(
     row = await stores.doc_status.get_by_id(doc_id)
     if row is None:
         return DeletionResult("not_found", doc_id, f"document {doc_id!r} does not exist", 404)
-    state.begin(f"deleting document {doc_id}")
-    state.destructive_busy = True
+    state.begin(f"deleting document {doc_id}", destructive=True)
     try:
         async with context.graph_lock:
             await _delete(context, doc_id, row, delete_llm_cache=delete_llm_cache)

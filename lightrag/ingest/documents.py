@@ -3,74 +3,23 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from uuid import uuid4
 
 from lightrag.constants import UNKNOWN_SOURCE
 from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.exceptions import InputError
 from lightrag.graph.manual import is_manual_document
+from lightrag.ingest.options import ProcessOptions
 from lightrag.parser.routing import Route
 from lightrag.runtime.hashing import compute_mdhash_id
 from lightrag.runtime.text import content_summary, sanitize_text
 
 DOCS_FORMATS = ("raw", "pending_parse")
-
-
-@dataclass(frozen=True)
-class ProcessOptions:
-    """How one document is to be cut; ``None`` takes the engine's setting.
-
-    Attributes:
-        split_by_character: Cut at this text first.
-        split_by_character_only: Cut nowhere else.
-        chunking: Strategy and parameters as in the API, ``{"strategy": ..., "params": {...}}``.
-        engine: Parser of its file; ``""`` for the usual one.
-        skip_graph: Chunks only, no entities and relations.
-    """
-
-    split_by_character: str | None = None
-    split_by_character_only: bool = False
-    chunking: dict[str, Any] | None = None
-    engine: str = ""
-    skip_graph: bool = False
-
-    def routed(self, route: Route) -> ProcessOptions:
-        """Return the options that a file's route adds to; what the caller chose wins."""
-        chunking = self.chunking
-        if chunking is None and route.options.chunking is not None:
-            chunking = {"strategy": route.options.chunking}
-        return replace(self, chunking=chunking, engine=route.engine, skip_graph=route.options.skip_graph)
-
-    def to_row(self) -> dict[str, Any]:
-        """Return what is stored beside the text; empty when all is default."""
-        row: dict[str, Any] = {}
-        if self.split_by_character is not None:
-            row["split_by_character"] = self.split_by_character
-        if self.split_by_character_only:
-            row["split_by_character_only"] = True
-        if self.chunking is not None:
-            row["chunking"] = self.chunking
-        if self.engine:
-            row["engine"] = self.engine
-        if self.skip_graph:
-            row["skip_graph"] = True
-        return row
-
-    @classmethod
-    def from_row(cls, row: dict[str, Any]) -> ProcessOptions:
-        """Read what :meth:`to_row` stored."""
-        return cls(
-            split_by_character=row.get("split_by_character"),
-            split_by_character_only=bool(row.get("split_by_character_only", False)),
-            chunking=row.get("chunking"),
-            engine=row.get("engine") or "",
-            skip_graph=bool(row.get("skip_graph", False)),
-        )
 
 
 @dataclass(frozen=True)
@@ -92,7 +41,7 @@ class NewDocument:
     file_path: str
     content_hash: str
     metadata: dict[str, Any] = field(default_factory=dict)
-    options: ProcessOptions = ProcessOptions()
+    options: ProcessOptions = field(default_factory=ProcessOptions)
     source_file: str = ""
 
     def full_doc(self) -> dict[str, Any]:
@@ -101,7 +50,7 @@ class NewDocument:
             "content": self.content,
             "file_path": self.file_path,
             "parse_format": "pending_parse" if self.source_file else "raw",
-            "process_options": self.options.to_row(),
+            **self.options.to_row(),
         }
         if self.source_file:
             row["source_file"] = self.source_file
@@ -112,6 +61,7 @@ class NewDocument:
     def status(self, track_id: str) -> DocProcessingStatus:
         """Return the first status row."""
         now = timestamp()
+        notes = {"process_options": self.options.letters, "source_file": Path(self.source_file).name}
         return DocProcessingStatus(
             content_summary=content_summary(self.content),
             content_length=len(self.content),
@@ -121,7 +71,11 @@ class NewDocument:
             updated_at=now,
             track_id=track_id,
             content_hash=self.content_hash or None,
-            metadata={**self.metadata, "kg_write_state": "pre_graph"},
+            metadata={
+                **self.metadata,
+                **{name: value for name, value in notes.items() if value},
+                "kg_write_state": "pre_graph",
+            },
         )
 
 
@@ -156,23 +110,31 @@ def normalize_source_path(raw: str | None) -> str:
     return "/".join(segments) or UNKNOWN_SOURCE
 
 
+class ChoosesRoute(Protocol):
+    """Chooses the parser of a file by its name, and takes hints off the name."""
+
+    def __call__(self, file_name: str, wanted: str = "", /) -> Route:
+        """Return the route, by the engine that the caller wants if that is given."""
+        ...
+
+
 @dataclass(frozen=True)
 class Intake:
-    """What all documents of one call share.
+    """What the documents of one call have in common.
 
     Attributes:
         metadata: ``user_*`` keys.
-        options: How to cut them.
+        options: How to process each of them; empty for the usual way.
         docs_format: ``raw`` for texts, ``pending_parse`` for files.
-        route: Chooses the parser of a file by its name, and takes hints off the name.
+        route: Chooses the parser of a file.
     """
 
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    options: ProcessOptions = ProcessOptions()
+    options: Sequence[ProcessOptions] = ()
     docs_format: str = "raw"
-    route: Callable[[str], Route] | None = None
+    route: ChoosesRoute | None = None
 
-    def document(self, body: str, identity: str | None, raw_path: str | None) -> NewDocument:
+    def document(self, body: str, identity: str | None, raw_path: str | None, options: ProcessOptions) -> NewDocument:
         """Give one submitted text or file its identity.
 
         Raises:
@@ -180,12 +142,15 @@ class Intake:
         """
         if not isinstance(body, str):
             raise InputError(f"a document must be text, not {type(body).__name__}")
-        source_file = _existing_file(body) if self.docs_format == "pending_parse" else ""
+        source_file = ""
+        if self.docs_format == "pending_parse":
+            # Without a path in its place, the source path is that of the file.
+            source_file = _existing_file(body or raw_path or "")
+            raw_path = raw_path if body else Path(source_file).name
         content = "" if source_file else sanitize_text(body)
         path = normalize_source_path(raw_path or Path(source_file).name)
-        options = self.options
         if source_file and self.route is not None:
-            chosen = self.route(path)
+            chosen = self.route(path, options.engine)
             path, options = chosen.name, options.routed(chosen)
         metadata = dict(self.metadata)
         if path != UNKNOWN_SOURCE:
@@ -212,7 +177,8 @@ def build_documents(
     """Give every submitted text or file its identity.
 
     Args:
-        texts: One text or several; paths of files with ``docs_format="pending_parse"``.
+        texts: One text or several; paths of files with ``docs_format="pending_parse"``, or empty where ``file_paths``
+            are those.
         ids: As many ids, or ``None``.
         file_paths: As many source paths, or ``None``.
         intake: What they share.
@@ -228,10 +194,8 @@ def build_documents(
     id_list = _matching("ids", ids, len(bodies))
     path_list = _matching("file_paths", file_paths, len(bodies))
     _check_ids([identity for identity in id_list if identity is not None])
-    return [
-        shared.document(body, identity, raw_path)
-        for body, identity, raw_path in zip(bodies, id_list, path_list, strict=True)
-    ]
+    options = shared.options or [ProcessOptions()] * len(bodies)
+    return [shared.document(*given) for given in zip(bodies, id_list, path_list, options, strict=True)]
 
 
 def _check_ids(given: Sequence[str]) -> None:

@@ -38,13 +38,28 @@ def _hidden(kind: str) -> Refusal:
 _HIDDEN = {kind: _hidden(kind) for kind in ("filename", "content_hash")}
 
 
+@dataclass(frozen=True)
+class Admission:
+    """Who brings documents, and what that allows.
+
+    Attributes:
+        token: From :meth:`~lightrag.ingest.state.PipelineState.admit`: room was found when the documents were
+            announced, so it is not looked for again.
+        from_scan: They lie in the input folder already, so keeping them out would save nothing.
+        reveals: Tells whether the caller may be told which document an own one repeats.
+    """
+
+    token: str | None = None
+    from_scan: bool = False
+    reveals: Callable[[str, DocProcessingStatus], bool] = lambda _doc_id, _row: True
+
+
 async def enqueue(
     context: EngineContext,
     state: PipelineState,
     documents: Sequence[NewDocument],
     track_id: str,
-    *,
-    reveals: Callable[[str, DocProcessingStatus], bool] = lambda _doc_id, _row: True,
+    admission: Admission = Admission(),
 ) -> list[str]:
     """Store new documents as pending and every refused one as a failed ``dup-`` row.
 
@@ -55,7 +70,7 @@ async def enqueue(
         state: Its pipeline.
         documents: What was submitted.
         track_id: Names the call.
-        reveals: Tells whether the caller may be told which document an own one repeats.
+        admission: Who brings them.
 
     Returns:
         Ids of the admitted documents.
@@ -65,7 +80,7 @@ async def enqueue(
         StorageError: Nothing was stored.
     """
     async with state.enqueue_lock:
-        await _refuse_when_full(context, len(documents))
+        await _refuse_when_full(context, state, len(documents), admission)
         admitted: dict[str, NewDocument] = {}
         rows: dict[str, DocProcessingStatus] = {}
         stored = await context.stores.doc_status.get_by_ids([document.doc_id for document in documents])
@@ -78,7 +93,7 @@ async def enqueue(
                 refusal = await _stored_duplicate(context, document)
             if refusal is not None:
                 dup_id = compute_mdhash_id(f"{document.doc_id}-{track_id}-{index}-{document.file_path}", prefix="dup-")
-                is_told = reveals(refusal.original_id, refusal.original)
+                is_told = admission.reveals(refusal.original_id, refusal.original)
                 rows[dup_id] = _refused_row(document, refusal if is_told else _HIDDEN[refusal.kind], track_id)
                 continue
             rows[document.doc_id] = document.status(track_id)
@@ -95,16 +110,27 @@ async def enqueue(
     return list(admitted)
 
 
-async def _refuse_when_full(context: EngineContext, arriving: int) -> None:
+async def refuse_when_full(context: EngineContext, state: PipelineState, arriving: int) -> None:
+    """Refuse documents for which there is no room.
+
+    Raises:
+        PipelineBusyError: Too many documents wait already, or have been announced.
+    """
     most = context.max_pending_documents
     if not most:
         return
-    counts = await context.stores.doc_status.get_status_counts()
-    waiting = sum(counts.get(status.value, 0) for status in (DocStatus.PENDING, *INTERRUPTED_STATES))
+    waiting = state.arriving + await context.stores.doc_status.count_docs_by_statuses(
+        (DocStatus.PENDING, *INTERRUPTED_STATES)
+    )
     if waiting + arriving > most:
         raise PipelineBusyError(
             f"{waiting} documents wait and {arriving} arrive; max_pending_documents is {most}: come again later"
         )
+
+
+async def _refuse_when_full(context: EngineContext, state: PipelineState, arriving: int, admission: Admission) -> None:
+    if not admission.from_scan and admission.token not in state.admissions:
+        await refuse_when_full(context, state, arriving)
 
 
 class _Batch:

@@ -13,7 +13,7 @@ from lightrag.context import EngineContext
 from lightrag.contracts.evidence import Evidence, ObjectKind, relation_key
 from lightrag.exceptions import ModelError, ModelReplyError
 from lightrag.ingest.announce import announce_chunk
-from lightrag.ingest.documents import ProcessOptions
+from lightrag.ingest.options import ProcessOptions
 from lightrag.ingest.replies import EntityMention, ExtractionReply, RelationMention, parse_extraction_reply
 from lightrag.ingest.work import Chunk, DocumentWork
 from lightrag.prompts.building import ExtractionPromptOptions, PromptPair, extraction_prompts, gleaning_prompt
@@ -55,7 +55,7 @@ async def extract_document(context: EngineContext, work: DocumentWork) -> None:
     Raises:
         ModelError: A chunk could not be extracted whole; the message names it.
     """
-    if ProcessOptions.from_row(work.full_doc.get("process_options") or {}).skip_graph:
+    if ProcessOptions.from_row(work.full_doc).skip_graph:
         work.notes["skip_kg"] = True
         return
     options = _prompt_options(context)

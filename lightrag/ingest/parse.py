@@ -8,7 +8,8 @@ from pathlib import Path
 from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import DocStatus
 from lightrag.exceptions import DuplicateError, InputError, NotFoundError
-from lightrag.ingest.documents import ProcessOptions, timestamp
+from lightrag.ingest.documents import timestamp
+from lightrag.ingest.options import ProcessOptions
 from lightrag.ingest.persist import set_status
 from lightrag.ingest.work import DocumentWork
 from lightrag.parser.result import BUILT_IN
@@ -28,21 +29,26 @@ async def parse_document(context: EngineContext, work: DocumentWork) -> None:
     if full_doc is None:
         raise NotFoundError(f"the text of document {work.doc_id!r} is not stored any more; add the document again")
     work.full_doc = full_doc
+    options = ProcessOptions.from_row(full_doc)
+    if options.vision:
+        work.notes["parse_warnings"] = [
+            f"the options {options.vision!r} ask for a vision model, which this engine has not: pictures, tables and "
+            "equations are not described"
+        ]
     if full_doc.get("parse_format") != "pending_parse":
         work.text = str(full_doc.get("content") or "")
         work.notes |= {"parse_stage_skipped": True, "parse_format": "raw", "analyzing_stage_skipped": True}
         await set_status(context, work, DocStatus.PROCESSING)
         return
-    await _parse_file(context, work)
+    await _parse_file(context, work, options)
 
 
-async def _parse_file(context: EngineContext, work: DocumentWork) -> None:
+async def _parse_file(context: EngineContext, work: DocumentWork, options: ProcessOptions) -> None:
     work.notes["parse_start_time"] = timestamp()
     await set_status(context, work, DocStatus.PARSING)
     source = Path(str(work.full_doc.get("source_file") or ""))
     if not await asyncio.to_thread(source.is_file):
         raise InputError(f"file {str(source)!r} is not there any more; add it again")
-    options = ProcessOptions.from_row(work.full_doc.get("process_options") or {})
     parsed = await context.parsers.parse(work.row.file_path, source, options.engine or BUILT_IN)
     work.text = sanitize_text(parsed.text)
     work.notes |= {
@@ -52,7 +58,7 @@ async def _parse_file(context: EngineContext, work: DocumentWork) -> None:
         "analyzing_stage_skipped": True,
     }
     if parsed.warnings:
-        work.notes["parse_warnings"] = list(parsed.warnings)
+        work.notes["parse_warnings"] = [*work.notes.get("parse_warnings", ()), *parsed.warnings]
     content_hash = compute_mdhash_id(work.text)
     if work.text:
         found = await context.stores.doc_status.get_doc_by_content_hash(content_hash, exclude_doc_id=work.doc_id)

@@ -20,7 +20,7 @@ from lightrag.kg_scopes import make_scoped_entity_id, parse_scope_tag
 from lightrag.query_filters import document_facts, stamp_chunk_filter_metadata
 
 # Longest reason kept in a status row; a model can return pages of it.
-_MAX_ERROR_CHARS = 2000
+MAX_ERROR_CHARS = 2000
 
 
 def transition(work: DocumentWork, status: DocStatus, **changes: Any) -> DocProcessingStatus:
@@ -41,7 +41,7 @@ async def set_status(context: EngineContext, work: DocumentWork, status: DocStat
 async def fail(context: EngineContext, work: DocumentWork, reason: str) -> None:
     """Record why a document failed; replies already paid for are kept for the retry."""
     await context.cache.flush()
-    await set_status(context, work, DocStatus.FAILED, error_msg=reason[:_MAX_ERROR_CHARS])
+    await set_status(context, work, DocStatus.FAILED, error_msg=reason[:MAX_ERROR_CHARS])
 
 
 async def merge_and_persist(context: EngineContext, group: Sequence[DocumentWork]) -> None:

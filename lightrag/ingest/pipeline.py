@@ -12,10 +12,17 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import INTERRUPTED_STATES, DocProcessingStatus, DocStatus
-from lightrag.exceptions import InputError, LightRAGError, NotFoundError, PipelineCancelledError
+from lightrag.exceptions import (
+    InputError,
+    LightRAGError,
+    NotFoundError,
+    PipelineBusyError,
+    PipelineCancelledError,
+)
 from lightrag.ingest.announce import announce_documents, announce_merge, announce_pipeline
 from lightrag.ingest.chunk import chunk_document
 from lightrag.ingest.documents import timestamp
+from lightrag.ingest.error_documents import ERROR_TYPE
 from lightrag.ingest.extract import extract_document
 from lightrag.ingest.parse import parse_document
 from lightrag.ingest.persist import fail, merge_and_persist
@@ -23,14 +30,16 @@ from lightrag.ingest.state import PipelineState
 from lightrag.ingest.status_metadata import doc_status_reset_metadata
 from lightrag.ingest.work import DocumentWork
 from lightrag.runtime.subjects import subject_logger, working_on
+from lightrag.runtime.text import content_summary
 
 logger = subject_logger("lightrag.ingest")
 
 DocumentStep = Callable[[EngineContext, DocumentWork], Awaitable[None]]
 
 # name            what it does                                                           how many at a time
+PARSE = "parse"
 DOCUMENT_STEPS: tuple[tuple[str, DocumentStep], ...] = (
-    ("parse", parse_document),  # stored row or file -> text                             max_parallel_insert
+    (PARSE, parse_document),  # stored row or file -> text                             max_parallel_insert
     ("chunk", chunk_document),  # text -> chunks with token counts and embeddings        max_parallel_insert
     ("extract", extract_document),  # chunks -> evidence, by the model                   max_parallel_insert
 )
@@ -174,6 +183,29 @@ async def _set_back(
     return retried
 
 
+async def reset_failed(context: EngineContext, state: PipelineState, request_id: str) -> bool:
+    """Set failed documents back to pending while nobody processes any, so that the next run tries each of them once.
+
+    Args:
+        context: The workspace.
+        state: Its pipeline.
+        request_id: Named in the log of the pipeline.
+
+    Returns:
+        Whether it was done; not while the pipeline is busy.
+    """
+    try:
+        state.begin(f"resetting failed documents (request {request_id})")
+    except PipelineBusyError:
+        return False
+    try:
+        count = await retry_failed(context)
+        state.say(f"request {request_id}: {count} failed documents are pending again")
+    finally:
+        await end_job(context, state)
+    return True
+
+
 class _Run:
     """One pass over the pending documents."""
 
@@ -270,6 +302,10 @@ class _Run:
             logger.warning("document %s failed in step %s", work.doc_id, step, exc_info=error, extra=ids)
         else:
             logger.warning("document %s failed in step %s: %s", work.doc_id, step, reason, extra=ids)
+        if step == PARSE and work.full_doc.get("parse_format") == "pending_parse" and "is_duplicate" not in work.notes:
+            work.notes |= {"error_type": ERROR_TYPE, "error_stage": "parse"}
+            if not work.row.content_summary:
+                work.row.content_summary = content_summary(f"[File Extraction] {reason}")
         await fail(self.context, work, reason)
         self._finished(work, f"failed in step {step}: {reason}")
 

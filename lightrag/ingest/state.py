@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 from weakref import WeakValueDictionary
 
 from lightrag.exceptions import PipelineBusyError
@@ -38,6 +39,7 @@ class PipelineState:
         cancellation_reason: Why, in words.
         latest_message: Last line of the log.
         history: Last lines of the log.
+        admissions: Numbers of documents that are on their way into the stores, by the token of who brings them.
         others_rely: Somebody else's documents are in the run, so it outlives the call that began it.
         run_task: The run, while one is going on.
         run_context: The opened workspace it works on.
@@ -58,6 +60,7 @@ class PipelineState:
     cancellation_reason: str | None = None
     latest_message: str = ""
     history: deque[str] = field(default_factory=lambda: deque(maxlen=HISTORY_LINES))
+    admissions: dict[str, int] = field(default_factory=dict)
     others_rely: bool = False
     run_task: asyncio.Task[None] | None = field(default=None, repr=False)
     run_context: object = field(default=None, repr=False)
@@ -71,8 +74,40 @@ class PipelineState:
         self.latest_message = message
         self.history.append(message)
 
-    def begin(self, job_name: str) -> None:
+    @property
+    def arriving(self) -> int:
+        """Documents that are on their way into the stores."""
+        with self._guard:
+            return sum(self.admissions.values())
+
+    def admit(self, documents: int) -> str:
+        """Announce documents that will be enqueued, so that nobody clears the workspace meanwhile.
+
+        Returns:
+            A token for :func:`~lightrag.ingest.enqueue.enqueue`, to be released in any case.
+
+        Raises:
+            PipelineBusyError: Documents are being deleted.
+        """
+        with self._guard:
+            if self.destructive_busy:
+                raise PipelineBusyError(f"documents are being deleted ({self.job_name}); try again when that has ended")
+            token = uuid4().hex
+            self.admissions[token] = documents
+            return token
+
+    def release(self, token: str) -> None:
+        """Give an announcement back; one that is not known is passed over."""
+        with self._guard:
+            self.admissions.pop(token, None)
+
+    def begin(self, job_name: str, *, destructive: bool = False, alone: bool = False) -> None:
         """Take the pipeline.
+
+        Args:
+            job_name: What for, in words.
+            destructive: Something is going to be deleted.
+            alone: No documents may be on their way.
 
         Raises:
             PipelineBusyError: Somebody else has it.
@@ -80,7 +115,10 @@ class PipelineState:
         with self._guard:
             if self.busy:
                 raise PipelineBusyError(f"the pipeline is busy: {self.job_name}")
+            if alone and self.admissions:
+                raise PipelineBusyError("documents are being stored; try again when that has ended")
             self._begin(job_name)
+            self.destructive_busy = destructive
 
     def begin_or_join(self, job_name: str) -> bool:
         """Take the pipeline, or tell the run that has it to look again.
@@ -138,6 +176,7 @@ class PipelineState:
             "cancellation_reason": self.cancellation_reason,
             "latest_message": self.latest_message,
             "history_messages": list(self.history),
+            "pending_enqueues": self.arriving,
         }
 
 

@@ -51,7 +51,7 @@ async def update_document_metadata(
         if row is None:
             raise NotFoundError(f"document {doc_id!r} does not exist")
         status = DocProcessingStatus.from_row(row)
-        if status.metadata.get("is_duplicate"):
+        if status.metadata.get("is_duplicate") and status.status is not DocStatus.PROCESSED:
             raise InputError(f"{doc_id!r} is a refused duplicate; change {status.metadata.get('original_doc_id')!r}")
         updated = patched_metadata(context, status.metadata, patch)
         changed = DocProcessingStatus(**{**status.__dict__, "metadata": updated, "updated_at": timestamp()})

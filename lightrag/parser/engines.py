@@ -81,13 +81,17 @@ class ParserEngines:
         """Return the suffixes that each usable engine parses."""
         return engine_extensions(self.configured)
 
-    def route(self, file_name: str) -> Route:
+    def route(self, file_name: str, wanted: str = "") -> Route:
         """Choose engine and options for a file name or path; its hint is taken off.
+
+        Args:
+            file_name: Name or path, perhaps with a hint.
+            wanted: Engine that the caller asks for; ``""`` for none.
 
         Raises:
             InputError: The hint cannot be used, or no engine parses such files.
         """
-        return choose_route(file_name, self._rules, self.configured)
+        return choose_route(file_name, self._rules, self.configured, wanted)
 
     async def parse(self, source: str, content: bytes | Path, engine: str = BUILT_IN) -> ParsedText:
         """Parse a file.

@@ -29,9 +29,12 @@ ENGINES: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 """The engines and the suffixes that each may be asked for. ``native`` is another name of the built-in one."""
 
-_CHUNKERS: Mapping[str, str | None] = MappingProxyType(
+_CHUNKERS: Mapping[str, str] = MappingProxyType(
     {"F": "fixed_token", "R": "recursive_character", "V": "semantic_vector", "P": "paragraph_semantic", "C": "custom"}
 )
+CHUNKER_LETTERS: Mapping[str, str] = MappingProxyType({name: letter for letter, name in _CHUNKERS.items()})
+"""The letter of every chunking strategy."""
+
 _PARSING = MappingProxyType({"i": "images", "t": "tables", "e": "equations", "!": "skip_graph"})
 _OPTION_LETTERS = "".join((*_PARSING, *_CHUNKERS))
 # The stem, the bracketed piece, the suffix. The piece itself has no dot and no bracket.
@@ -60,7 +63,12 @@ class ProcessingOptions:
     @property
     def needs_vision(self) -> bool:
         """Whether something is asked for that only a vision model can do."""
-        return self.images or self.tables or self.equations
+        return bool(self.vision_letters)
+
+    @property
+    def vision_letters(self) -> str:
+        """The letters that ask for it."""
+        return "".join(letter for letter, name in _PARSING.items() if name != "skip_graph" and getattr(self, name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +185,9 @@ def parse_options(letters: str) -> ProcessingOptions:
     return ProcessingOptions(chunking=chunking, **flags)
 
 
-def choose_route(file_name: str, rules: tuple[Rule, ...], configured: frozenset[str] = frozenset()) -> Route:
+def choose_route(
+    file_name: str, rules: tuple[Rule, ...], configured: frozenset[str] = frozenset(), wanted: str = ""
+) -> Route:
     """Choose how a file is parsed.
 
     The hint decides; what it leaves open is taken from the first rule that matches the suffix and whose engine reads
@@ -187,13 +197,17 @@ def choose_route(file_name: str, rules: tuple[Rule, ...], configured: frozenset[
         file_name: Name or path, perhaps with a hint.
         rules: Of the operator.
         configured: External engines whose endpoints are known: ``docling``, ``mineru``.
+        wanted: Engine that the caller asks for; ``""`` for none. It wins over the hint.
 
     Raises:
-        InputError: The hint cannot be used, or the engine does not read such files or has no endpoint.
+        InputError: The hint cannot be used, or the engine is unknown, does not read such files or has no endpoint.
     """
     name, engine, options = split_hint(file_name)
     suffix = suffix_of(name)
+    if wanted and wanted not in ENGINES:
+        raise InputError(f"unknown engine {wanted!r}; allowed are {', '.join(ENGINES)}")
     by_hint = bool(engine)
+    engine = wanted or engine
     for rule in rules:
         if fnmatchcase(suffix.removeprefix("."), rule.pattern) and suffix in ENGINES[rule.engine or BUILT_IN]:
             engine = engine or rule.engine
@@ -212,6 +226,7 @@ def choose_route(file_name: str, rules: tuple[Rule, ...], configured: frozenset[
     if engine != BUILT_IN and engine not in configured:
         setting = "DOCLING_ENDPOINT" if engine == "docling" else "MINERU_LOCAL_ENDPOINT"
         asked = f"the hint in {file_name!r}" if by_hint else "a rule of LIGHTRAG_PARSER"
+        asked = f"parse_engine {wanted!r}" if wanted else asked
         raise InputError(f"{asked} asks for the engine {engine!r}, which needs {setting} to be set")
     return Route(name, engine, options)
 

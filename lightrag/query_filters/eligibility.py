@@ -47,7 +47,7 @@ async def resolve_eligible_doc_ids(
 ) -> set[str]:
     """Return the ids of all documents that a filter accepts.
 
-    Rows of refused duplicates stand for no document and are left out.
+    Rows of refused duplicates stand for no document and are left out; a repetition that has been processed is one.
 
     Args:
         doc_status: The status store.
@@ -61,7 +61,8 @@ async def resolve_eligible_doc_ids(
     eligible: set[str] = set()
     for doc_id, row in rows.items():
         metadata = _field(row, "metadata") or {}
-        if not metadata.get("is_duplicate") and document_matches_filter(metadata, filter, doc_id=doc_id):
+        refused = metadata.get("is_duplicate") and _field(row, "status") != _AnyStatus.PROCESSED
+        if not refused and document_matches_filter(metadata, filter, doc_id=doc_id):
             eligible.add(doc_id)
     return eligible
 

@@ -185,6 +185,8 @@ WHOLE = [
     ("POST", "/documents/scan"),
     ("GET", "/documents/scan/status/x"),
     ("DELETE", "/documents"),
+    ("GET", "/documents/source_conflicts"),
+    ("POST", "/documents/source_conflicts/repair"),
     ("POST", "/documents/reprocess_failed"),
     ("POST", "/documents/cancel_pipeline"),
     ("POST", "/documents/clear_cache"),
@@ -205,7 +207,8 @@ async def test_what_concerns_all_is_refused(server: Server, method: str, path: s
     body = {
         "confirm": True, "entity_name": "Hub", "entity_data": {}, "updated_data": {}, "source_entity": "Hub",
         "target_entity": "Mine", "relation_data": {"description": "x"}, "source_id": "Hub", "target_id": "Mine",
-        "entities_to_change": ["Hub"], "entity_to_change_into": "Mine",
+        "entities_to_change": ["Hub"], "entity_to_change_into": "Mine", "canonical_source_key": "red.md",
+        "primary_doc_id": "x",
     }  # fmt: skip
     schema = server.app.openapi()["paths"].get(path, {}).get(method.lower(), {})
     wanted = schema.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})

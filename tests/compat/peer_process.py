@@ -30,10 +30,24 @@ def load_models(path: str) -> Any:
     return module
 
 
+class Broken:
+    """The model of the test, which can be out of order."""
+
+    down = False
+
+    def __init__(self, complete: Any) -> None:
+        self.complete = complete
+
+    async def __call__(self, *arguments: Any, **named: Any) -> str:
+        if self.down:
+            raise RuntimeError("model down")
+        return str(await self.complete(*arguments, **named))
+
+
 async def run(folder: str, models: Any, steps: list[list[Any]]) -> list[Any]:
     rag = LightRAG(
         working_dir=folder,
-        llm_model_func=models.complete,
+        llm_model_func=Broken(models.complete),
         embedding_func=EmbeddingFunc(embedding_dim=models.DIMENSION, max_token_size=8192, func=models.embed),
         tokenizer=Tokenizer("bytes", models.ByteTokenizer()),
         enable_llm_cache=False,
@@ -53,8 +67,8 @@ async def insert(rag: LightRAG, texts: dict[str, str]) -> None:
     await rag.ainsert(**documents(texts))
 
 
-async def enqueue(rag: LightRAG, texts: dict[str, str]) -> None:
-    await rag.apipeline_enqueue_documents(**documents(texts))
+async def enqueue(rag: LightRAG, texts: dict[str, str], options: dict[str, Any] | None = None) -> None:
+    await rag.apipeline_enqueue_documents(**documents(texts), **(options or {}))
 
 
 async def process(rag: LightRAG) -> None:
@@ -71,6 +85,30 @@ async def edit(rag: LightRAG, name: str, fields: dict[str, str]) -> None:
 
 async def custom(rag: LightRAG, graph: dict[str, Any]) -> None:
     await rag.ainsert_custom_kg(graph)
+
+
+async def broken_chunks(rag: LightRAG, text: str, pieces: list[str], doc_id: str) -> str:
+    Broken.down = True
+    try:
+        await rag.ainsert_custom_chunks(text, pieces, doc_id)
+    except RuntimeError:
+        return "model down"
+    finally:
+        Broken.down = False
+    return "the model answered"
+
+
+async def unreadable(rag: LightRAG, path: str) -> None:
+    await rag.apipeline_enqueue_error_documents([{"file_path": path}])
+
+
+async def source(rag: LightRAG, path: str) -> list[str]:
+    found = await rag.doc_status.resolve_doc_source_strict(path)
+    return [type(found).__name__, getattr(found, "doc_id", "")]
+
+
+async def pieces(rag: LightRAG, doc_id: str) -> int:
+    return len((await rag.doc_status.get_by_id(doc_id))["chunks_list"])
 
 
 async def labels(rag: LightRAG) -> list[str]:
@@ -102,7 +140,10 @@ async def status(rag: LightRAG) -> dict[str, int]:
 
 STEPS = {
     step.__name__: step
-    for step in (insert, enqueue, process, delete, edit, custom, labels, chunks, legs, entity, relation, status)
+    for step in (
+        *(insert, enqueue, process, delete, edit, custom, labels, chunks, legs, entity, relation, status),
+        *(broken_chunks, unreadable, source, pieces),
+    )
 }
 
 

@@ -16,6 +16,7 @@ from lightrag import LightRAG, QueryParam
 from lightrag.contracts.doc_status import DocStatus
 from lightrag.contracts.evidence import ObjectKind
 from lightrag.contracts.models import EmbeddingFunc
+from lightrag.contracts.sources import SourceRepair
 from lightrag.graph.check import graph_consistency
 from tests.compat import marked_models
 
@@ -248,3 +249,56 @@ async def test_documents_that_wait_are_processed_by_either(tmp_path: Path) -> No
     async with ours(tmp_path) as engine:
         assert await labels_of(engine) == labels
         assert await graph_consistency(engine.context) == []
+
+
+async def test_options_of_waiting_documents_are_followed_by_either(tmp_path: Path) -> None:
+    peer(tmp_path, ["enqueue", {"a": FIRST, "b": SECOND}, {"process_options": ["F!", "F"]}])
+    async with ours(tmp_path) as engine:
+        await engine.apipeline_process_enqueue_documents()
+        rows = await engine.aget_docs_by_ids(["a", "b"])
+        assert rows["a"].metadata["skip_kg"] is True
+        assert rows["b"].metadata["chunk_method"] == "fixed_token"
+        assert await labels_of(engine) == ["Ann", "Bob", "Rome"]
+        options = {"chunk_token_size": 20, "fixed_token": {"chunk_overlap_token_size": 0}}
+        await engine.apipeline_enqueue_documents(
+            [THIRD, FOURTH], ["c", "d"], ["c.txt", "d.txt"], process_options=["F!", "F"], chunk_options=[{}, options]
+        )
+    _, status, labels, pieces = peer(tmp_path, ["process"], ["status"], ["labels"], ["pieces", "d"])
+    assert (status["processed"], status["failed"]) == (4, 0)
+    # Nothing of the third document; in the fourth the facts were cut through.
+    assert "Cyd" not in labels
+    assert pieces > 2
+
+
+async def test_custom_chunks_that_broke_off_in_the_peer_are_taken_back(tmp_path: Path) -> None:
+    _, there, new = peer(
+        tmp_path,
+        ["insert", {"a": FIRST}],
+        ["broken_chunks", FIRST, [SECOND], "a"],
+        ["broken_chunks", THIRD, [THIRD], "c"],
+    )
+    assert there == new == "model down"
+    async with ours(tmp_path) as engine:
+        assert await engine.get_processing_status() == {"failed": 2}
+        outcome = await engine.arollback_failed_custom_chunk_patches()
+        assert (outcome["rolled_back_count"], set(outcome["rolled_back_sample"])) == (2, {"a", "c"})
+        assert await engine.get_processing_status() == {"processed": 1}
+        assert await labels_of(engine) == ["Ann", "Oslo"]
+        assert await chunks_of(engine, "Text") == [FIRST]
+        assert await graph_consistency(engine.context) == []
+        assert (await engine.adelete_by_doc_id("a")).status == "success"
+        assert await labels_of(engine) == []
+    assert peer(tmp_path, ["labels"], ["status"])[0] == []
+
+
+async def test_a_conflict_that_the_peer_made_is_repaired_for_both(tmp_path: Path) -> None:
+    peer(tmp_path, ["insert", {"a": FIRST}], ["unreadable", "a.txt"])
+    async with ours(tmp_path) as engine:
+        page = await engine.alist_source_conflicts()
+        assert [(item.canonical_source_key, item.candidate_count) for item in page.conflicts] == [("a.txt", 2)]
+        wanted = SourceRepair("a.txt", "a", 0, "")
+        tried = await engine.arepair_source_conflict(wanted)
+        seen = SourceRepair("a.txt", "a", tried.candidate_count, tried.fingerprint)
+        assert (await engine.arepair_source_conflict(seen, dry_run=False)).committed
+        assert (await engine.alist_source_conflicts()).conflicts == ()
+    assert peer(tmp_path, ["source", "a.txt"]) == [["SourceUnique", "a"]]

@@ -79,7 +79,9 @@ class FakeDocStatusStorage(FakeKVStorage, BaseDocStatusStorage):
             counts[row["status"]] = counts.get(row["status"], 0) + 1
         return counts
 
-    async def get_docs_by_statuses(self, statuses: Sequence[DocStatus]) -> dict[str, DocProcessingStatus]:
+    async def get_docs_by_statuses(
+        self, statuses: Sequence[DocStatus], strict: bool = False
+    ) -> dict[str, DocProcessingStatus]:
         self.note("get_docs_by_statuses")
         return dict(self._sorted(statuses))
 

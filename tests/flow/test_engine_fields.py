@@ -35,7 +35,6 @@ def test_none_takes_the_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ("max_parallel_analyze", 2),
         ("queue_size_analyze", 3),
         ("vlm_process_enable", True),
-        ("pipeline_require_strict_storage_reads", True),
         ("embedding_cache_config", {"enabled": True, "similarity_threshold": 0.9}),
     ],
 )

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Path
 
-from lightrag.api.deps import Authenticated, BackgroundDep, EngineDep, IntakeDep, ScansDep, WholeCorpus, WholeEngineDep
+from lightrag.api.deps import Authenticated, BackgroundDep, EngineDep, ScansDep, WholeCorpus, WholeEngineDep
 from lightrag.api.errors import ApiError
 from lightrag.api.openapi import ERROR_RESPONSES
 from lightrag.api.schemas.documents import ClearCacheRequest, DocStatusResponse, OutcomeResponse, ReprocessResponse
@@ -16,11 +16,9 @@ router = APIRouter(prefix="/documents", tags=["pipeline"], dependencies=[Authent
 
 
 @router.get("/pipeline_status")
-async def get_pipeline_status(engine: EngineDep, scans: ScansDep, intake: IntakeDep) -> PipelineStatusResponse:
+async def get_pipeline_status(engine: EngineDep, scans: ScansDep) -> PipelineStatusResponse:
     """Tell what the pipeline does."""
-    return PipelineStatusResponse.of(
-        engine.pipeline_status(), scanning=scans.is_running, pending_enqueues=intake.storing
-    )
+    return PipelineStatusResponse.of(engine.pipeline_status(), scanning=scans.is_running)
 
 
 @router.post("/reprocess_failed", dependencies=[WholeCorpus])

@@ -29,13 +29,13 @@ class PipelineStatusResponse(ResponseModel):
     destructive_busy: bool = Field(description="Whether something is being deleted.")
     scanning: bool = Field(description="Whether the input folder is being scanned.")
     scanning_exclusive: bool = Field(False, description="Always false: a scan keeps nobody out.")
-    pending_enqueues: int = Field(description="Requests that are storing documents now, count.")
+    pending_enqueues: int = Field(description="Documents that are being stored now, count.")
     cancellation_requested: bool = Field(description="Whether the run was asked to stop.")
     cancellation_reason: str | None = Field(None, description="Why.")
     cancellation_detail: str | None = Field(None, description="Always null.")
 
     @classmethod
-    def of(cls, snapshot: dict[str, Any], *, scanning: bool, pending_enqueues: int) -> PipelineStatusResponse:
+    def of(cls, snapshot: dict[str, Any], *, scanning: bool) -> PipelineStatusResponse:
         """Return the public form of the pipeline's state."""
         history = list(snapshot["history_messages"])
         if len(history) > SHOWN_HISTORY_LINES:
@@ -48,7 +48,6 @@ class PipelineStatusResponse(ResponseModel):
                 "update_status": {},
                 "recovery_required": False,
                 "scanning": scanning,
-                "pending_enqueues": pending_enqueues,
             }
         )
 

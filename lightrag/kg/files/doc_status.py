@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from lightrag.contracts.doc_status import BaseDocStatusStorage, DocProcessingStatus, DocStatus, StatusPage
 from lightrag.contracts.kv import Record
+from lightrag.contracts.sources import SourceRepair, is_source
 from lightrag.kg.files.eligibility import Eligibility
 from lightrag.kg.files.kinds import STATUS
 from lightrag.kg.files.status_table import StatusTable
@@ -26,6 +27,7 @@ class JsonDocStatusStorage(FileStore[StatusTable], BaseDocStatusStorage):
     """Rows of :class:`~lightrag.contracts.doc_status.DocProcessingStatus`, in ``kv_store_doc_status.json``."""
 
     kind: ClassVar[str] = STATUS
+    supports_strict_point_reads: ClassVar[bool] = True
 
     # --- as a key-value store ----------------------------------------------------------------------------------
 
@@ -113,8 +115,10 @@ class JsonDocStatusStorage(FileStore[StatusTable], BaseDocStatusStorage):
         with self.folder.lock:
             return self.table.counts()
 
-    async def get_docs_by_statuses(self, statuses: Sequence[DocStatus]) -> dict[str, DocProcessingStatus]:
-        """Return all rows in any of the states, oldest first."""
+    async def get_docs_by_statuses(
+        self, statuses: Sequence[DocStatus], strict: bool = False
+    ) -> dict[str, DocProcessingStatus]:
+        """Return all rows in any of the states, oldest first; one that cannot be read is always an error."""
         with self.folder.lock:
             return dict(self._documents(self.table.in_states(statuses, None, None)))
 
@@ -149,6 +153,39 @@ class JsonDocStatusStorage(FileStore[StatusTable], BaseDocStatusStorage):
     ) -> tuple[str, DocProcessingStatus] | None:
         """Return a document with that content, the oldest if there are several; never a refused attempt."""
         return self._first("content_hash", content_hash, exclude_doc_id)
+
+    async def get_doc_by_file_basename(self, basename: str) -> tuple[str, DocProcessingStatus] | None:
+        """Return the document whose source path is this name, else the oldest whose path ends in it."""
+        if not is_source(basename):
+            return None
+        with self.folder.lock:
+            key = self.table.first_with("file_path", basename) or self.table.first_ending_in("/" + basename)
+            return None if key is None else self._documents([key])[0]
+
+    async def _documents_of_source(self, file_path: str) -> list[str]:
+        with self.folder.lock:
+            return self.table.of_source(file_path) if is_source(file_path) else []
+
+    async def _conflicts(self, after: str, limit: int) -> list[tuple[str, list[str]]]:
+        with self.folder.lock:
+            return self.table.conflicts(after, limit)
+
+    async def _demote(self, repair: SourceRepair) -> None:
+        now = datetime.now(UTC).isoformat(timespec="microseconds")
+        table = self.table
+
+        def write(change: Change) -> None:
+            rows = {
+                key: json.loads(table.rows[key]) for key in repair.demoted(table.of_source(repair.canonical_source_key))
+            }
+            marked = {
+                key: encode_json({**row, "updated_at": now, "metadata": repair.marks(row.get("metadata") or {})}, key)
+                for key, row in rows.items()
+            }
+            if marked:
+                change.apply(table, ["put", marked])
+
+        await self.folder.write(write)
 
     def _first(self, field: str, value: str, besides: str | None) -> tuple[str, DocProcessingStatus] | None:
         if not value:

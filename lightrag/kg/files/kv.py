@@ -23,6 +23,7 @@ class JsonKVStorage(FileStore[RowTable], BaseKVStorage):
     """JSON objects by key, in ``kv_store_<namespace>.json``."""
 
     kind: ClassVar[str] = KEY_VALUE
+    supports_strict_point_reads: ClassVar[bool] = True
 
     async def get_by_id(self, id: str) -> Record | None:
         """Return the row, or ``None`` when there is none."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import heapq
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lightrag.contracts.doc_status import DocStatus, StatusPage
+from lightrag.contracts.doc_status import DocStatus, StatusPage, is_refused
+from lightrag.contracts.sources import is_source
 from lightrag.kg.files.row_table import RowTable
 
 Position = tuple[str, str]
@@ -48,8 +50,6 @@ def _keys_of(key: str, row: dict[str, Any]) -> StatusKeys:
         value = row.get(name)
         return value if isinstance(value, str) else ""
 
-    metadata = row.get("metadata")
-    marked = isinstance(metadata, dict) and bool(metadata.get("is_duplicate"))
     return StatusKeys(
         status=text("status"),
         created_at=text("created_at"),
@@ -57,7 +57,7 @@ def _keys_of(key: str, row: dict[str, Any]) -> StatusKeys:
         file_path=text("file_path"),
         track_id=text("track_id"),
         content_hash=text("content_hash"),
-        is_refused=key.startswith("dup-") or marked,
+        is_refused=is_refused(key, row),
         chunks_count=str(row.get("chunks_count") or ""),
     )
 
@@ -139,6 +139,23 @@ class StatusTable(RowTable):
         """Return the oldest row with a value that is no refused attempt."""
         ids = (key for key in self._by[field].get(value, ()) if key != besides and not self.keys[key].is_refused)
         return min(ids, key=self._position, default=None)
+
+    def first_ending_in(self, end: str) -> str | None:
+        """Return the oldest row whose source path ends so and that is no refused attempt."""
+        ids = (key for key, keys in self.keys.items() if keys.file_path.endswith(end) and not keys.is_refused)
+        return min(ids, key=self._position, default=None)
+
+    def of_source(self, file_path: str) -> list[str]:
+        """Return the rows of a source path that are no refused attempts, oldest first."""
+        return self.oldest_first(
+            key for key in self._by["file_path"].get(file_path, ()) if not self.keys[key].is_refused
+        )
+
+    def conflicts(self, after: str, limit: int) -> list[tuple[str, list[str]]]:
+        """Return source paths behind ``after`` that several such rows have, each with those."""
+        several = (path for path, keys in self._by["file_path"].items() if len(keys) > 1 and is_source(path))
+        found = ((path, self.of_source(path)) for path in sorted(several) if path > after)
+        return list(islice(((path, doc_ids) for path, doc_ids in found if len(doc_ids) > 1), limit))
 
     def with_track(self, track_id: str) -> list[str]:
         """Return the rows of one call, oldest first."""

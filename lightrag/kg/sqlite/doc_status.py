@@ -6,10 +6,12 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from lightrag.contracts.doc_status import BaseDocStatusStorage, DocProcessingStatus, DocStatus, StatusPage
+from lightrag.constants import UNKNOWN_SOURCE
+from lightrag.contracts.doc_status import BaseDocStatusStorage, DocProcessingStatus, DocStatus, StatusPage, is_refused
 from lightrag.contracts.kv import Record
+from lightrag.contracts.sources import SourceRepair, is_source
 from lightrag.kg.sqlite import schema
 from lightrag.kg.sqlite.dictionary import intern_texts
 from lightrag.kg.sqlite.filter_columns import COLUMN_NAMES, split
@@ -36,6 +38,8 @@ _SORT_COLUMNS = {"created_at": "created_at", "updated_at": "updated_at", "id": "
 @dataclass(kw_only=True, eq=False)
 class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
     """Rows of :class:`~lightrag.contracts.doc_status.DocProcessingStatus`."""
+
+    supports_strict_point_reads: ClassVar[bool] = True
 
     @property
     def _table(self) -> str:
@@ -145,8 +149,10 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
         rows = await self._rows(f"SELECT status, count(*) FROM {self._table} GROUP BY status", ())
         return {status: count for status, count in rows if status}
 
-    async def get_docs_by_statuses(self, statuses: Sequence[DocStatus]) -> dict[str, DocProcessingStatus]:
-        """Return all rows in any of the states, oldest first."""
+    async def get_docs_by_statuses(
+        self, statuses: Sequence[DocStatus], strict: bool = False
+    ) -> dict[str, DocProcessingStatus]:
+        """Return all rows in any of the states, oldest first; one that cannot be read is always an error."""
         return dict(await self._by_statuses(statuses, limit=-1, after=None))
 
     async def get_docs_by_statuses_page(
@@ -189,6 +195,52 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
         if not content_hash:
             return None
         return await self._first("content_hash = ? AND key IS NOT ?", (content_hash, exclude_doc_id))
+
+    async def get_doc_by_file_basename(self, basename: str) -> tuple[str, DocProcessingStatus] | None:
+        """Return the document whose source path is this name, else the oldest whose path ends in it."""
+        if not is_source(basename):
+            return None
+        end = "/" + basename
+        # Another program's paths may end in any text, so no pattern is matched.
+        ending = ("substr(file_path, ?) = ?", (-len(end), end))
+        return await self._first("file_path = ?", (basename,)) or await self._first(*ending)
+
+    async def _documents_of_source(self, file_path: str) -> list[str]:
+        wanted = file_path if is_source(file_path) else ""
+        return await self.database.read(lambda c: self._of_source(c, wanted))
+
+    def _of_source(self, connection: sqlite3.Connection, file_path: str) -> list[str]:
+        condition = "file_path = ? AND file_path <> '' AND NOT refused"
+        statement = f"SELECT key FROM {self._table} WHERE {condition} ORDER BY created_at, key"
+        return [key for (key,) in connection.execute(statement, (file_path,))]
+
+    async def _conflicts(self, after: str, limit: int) -> list[tuple[str, list[str]]]:
+        statement = (
+            f"SELECT file_path FROM {self._table} WHERE file_path > ? AND file_path <> ? AND NOT refused "
+            "GROUP BY file_path HAVING count(*) > 1 ORDER BY file_path LIMIT ?"
+        )
+
+        def read(connection: sqlite3.Connection) -> list[tuple[str, list[str]]]:
+            paths = connection.execute(statement, (after, UNKNOWN_SOURCE, limit)).fetchall()
+            return [(path, self._of_source(connection, path)) for (path,) in paths]
+
+        return await self.database.read(read, rows=1000)
+
+    async def _demote(self, repair: SourceRepair) -> None:
+        select = f"SELECT key, {_READ} FROM {self._table} WHERE key IN (SELECT value FROM json_each(?))"
+        now = datetime.now(UTC).isoformat(timespec="microseconds")
+
+        def write(connection: sqlite3.Connection) -> AfterCommit | None:
+            demoted = repair.demoted(self._of_source(connection, repair.canonical_source_key))
+            found = [(key, _record(row)) for key, *row in connection.execute(select, (json_list(demoted),))]
+            rows = [
+                _Stored.of(key, {**row, "updated_at": now, "metadata": repair.marks(row.get("metadata") or {})})
+                for key, row in found
+            ]
+            self._store(connection, rows)
+            return documents_written(self._memory, [row.seen for row in rows])
+
+        await self.database.write(write)
 
     # --- for filters -------------------------------------------------------------------------------------------------
 
@@ -305,7 +357,7 @@ class _Stored(NamedTuple):
                 texts.append("")
         metadata = fields.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
-        refused = key.startswith("dup-") or bool(metadata.get("is_duplicate"))
+        refused = is_refused(key, record)
         facts = document_facts(metadata)
         columns, _ = split(facts_to_row(facts, doc_id=key))
         processed = record.get("status") == DocStatus.PROCESSED

@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from lightrag.contracts.kv import BaseKVStorage, Record
 from lightrag.kg.sqlite import schema
@@ -18,6 +19,8 @@ _ADDED_ON_READ = frozenset({"_id", "create_time", "update_time"})
 @dataclass(kw_only=True, eq=False)
 class SQLiteKVStorage(SQLiteStore, BaseKVStorage):
     """JSON objects by key."""
+
+    supports_strict_point_reads: ClassVar[bool] = True
 
     @property
     def _table(self) -> str:

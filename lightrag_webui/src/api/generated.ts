@@ -576,7 +576,7 @@ export type PipelineStatusResponse = {
   scanning: boolean
   /** Always false: a scan keeps nobody out. */
   scanning_exclusive?: boolean
-  /** Requests that are storing documents now, count. */
+  /** Documents that are being stored now, count. */
   pending_enqueues: number
   /** Whether the run was asked to stop. */
   cancellation_requested: boolean
@@ -758,6 +758,50 @@ export type SearchFilters = {
   document_ids?: string[]
   /** Stored attributes and the value each must equal; of a list, any one. Nothing is coerced, and "any of an empty list" matches nothing. */
   properties?: Record<string, unknown>
+}
+
+export type SourceConflictItem = {
+  /** The path. */
+  canonical_source_key: string
+  /** How many documents have it, count. */
+  candidate_count: number | null
+  /** Some of them, oldest first. */
+  sample_doc_ids: string[]
+}
+
+export type SourceConflictRepairRequest = {
+  /** The path. */
+  canonical_source_key: string
+  /** The document that it shall stand for. */
+  primary_doc_id: string
+  /** candidate_count of the trial, count; needed to change something. */
+  expected_candidate_count?: number | null
+  /** fingerprint of the trial; needed to change something. */
+  expected_candidate_fingerprint?: string | null
+  /** Only tell what would be done. */
+  dry_run?: boolean
+}
+
+export type SourceConflictRepairResponse = {
+  /** The path. */
+  canonical_source_key: string
+  /** The document that it stands for. */
+  primary_doc_id: string
+  /** How many documents have the path, count. */
+  candidate_count: number
+  /** Of which documents these are. */
+  fingerprint: string
+  /** Some of those that become repetitions. They stay, and are found, until they are deleted. */
+  demoted_sample_doc_ids: string[]
+  /** Whether it was done. */
+  committed: boolean
+}
+
+export type SourceConflictsResponse = {
+  /** The paths of this page, sorted. */
+  conflicts: SourceConflictItem[]
+  /** Send it as cursor for the next page; null after the last one. */
+  next_cursor: string | null
 }
 
 export type StatusCountsResponse = {
@@ -1114,6 +1158,19 @@ export interface Operations {
     body: undefined
     response: string[]
   }
+  /** List source paths that several documents have; storing refuses such a path, other programs may not. */
+  list_source_conflicts: {
+    method: "GET"
+    path: "/documents/source_conflicts"
+    query: {
+      /** Paths on a page, count. */
+      limit?: number
+      /** next_cursor of the page before. */
+      cursor?: string | null
+    }
+    body: undefined
+    response: SourceConflictsResponse
+  }
   /** Exchange name and password for a token. */
   login: {
     method: "POST"
@@ -1215,6 +1272,14 @@ export interface Operations {
     body: undefined
     response: unknown
   }
+  /** Let a source path stand for one of the documents that have it; the others are marked as its repetitions. */
+  repair_source_conflict: {
+    method: "POST"
+    path: "/documents/source_conflicts/repair"
+    query: undefined
+    body: SourceConflictRepairRequest
+    response: SourceConflictRepairResponse
+  }
   /** Try documents that failed once more, with the metadata that they were stored with. */
   reprocess_failed_documents: {
     method: "POST"
@@ -1315,6 +1380,7 @@ export const ROUTES = {
   insert_text: { method: "POST", path: "/documents/text" },
   insert_texts: { method: "POST", path: "/documents/texts" },
   list_scopes: { method: "GET", path: "/graph/scope/list" },
+  list_source_conflicts: { method: "GET", path: "/documents/source_conflicts" },
   login: { method: "POST", path: "/login" },
   merge_graph_entities: { method: "POST", path: "/graph/entities/merge" },
   ollama_chat: { method: "POST", path: "/api/chat" },
@@ -1324,6 +1390,7 @@ export const ROUTES = {
   query_text: { method: "POST", path: "/query" },
   query_text_stream: { method: "POST", path: "/query/stream" },
   redirect_to_start_page: { method: "GET", path: "/" },
+  repair_source_conflict: { method: "POST", path: "/documents/source_conflicts/repair" },
   reprocess_failed_documents: { method: "POST", path: "/documents/reprocess_failed" },
   retry_document: { method: "POST", path: "/documents/{doc_id}/retry" },
   scan_for_new_documents: { method: "POST", path: "/documents/scan" },
