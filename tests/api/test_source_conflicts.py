@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +70,8 @@ async def test_a_demoted_document_is_found_until_it_is_deleted(server: Server) -
         assert any("Ada" in chunk["content"] for chunk in found["data"]["chunks"]), filtered
     patched = await server.client.patch(f"/documents/{first}/metadata", json={"tags": ["old"]})
     assert patched.status_code == 200
-    body = json.dumps({"doc_ids": [first]})
-    await server.client.request("DELETE", "/documents/delete_document", content=body)
+    deleted = await server.client.request("DELETE", "/documents/delete_document", json={"doc_ids": [first]})
+    assert deleted.json()["status"] == "deletion_started", deleted.text
     await server.settle()
     found = (await server.client.post("/query/data", json=question)).json()
     assert not any("Ada" in chunk["content"] for chunk in found["data"].get("chunks", []))
