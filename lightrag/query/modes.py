@@ -122,18 +122,24 @@ async def run_query(
         if not await step(state):
             result = no_results(plan.mode)
             result.content = fail_text()
-            result.filter = await _filter_report(state)
+            result.filter = await _filter_report(state, access)
             return result
     result = present(state)
-    result.filter = await _filter_report(state)
+    result.filter = await _filter_report(state, access)
     if not data_only:
         await answer(state, result)
     return result
 
 
-async def _filter_report(state: QueryState) -> dict[str, Any] | None:
+async def _filter_report(state: QueryState, access: AccessPolicy | None) -> dict[str, Any] | None:
     report = await state.gate.report()
-    return None if report is None else {"active": True, **asdict(report)}
+    if report is None:
+        return None
+    told = {"active": True, **asdict(report)}
+    if access is not None and not access.is_open:
+        # How much was dropped would tell how much there is that the caller may not see.
+        told |= {"candidates": report.candidates - report.dropped_by_gate, "dropped_by_gate": 0}
+    return told
 
 
 async def run_query_safely(

@@ -185,6 +185,18 @@ async def test_access_without_scopes_filters_the_graph_by_evidence(make_engine: 
     assert "two tells" not in str(await view.aquery_data("IKEA Delft", QueryParam(mode="mix")))
 
 
+async def test_numbers_do_not_tell_of_what_lies_outside(make_engine: EngineFactory) -> None:
+    engine = await make_engine()
+    await insert(engine, "d1", ONE, "public")
+    view = engine.restricted(required_tags=["public"])
+    before = await view.aquery_data("IKEA Sweden Delft", QueryParam(mode="mix"))
+    await insert(engine, "d2", TWO, "secret")
+    after = await view.aquery_data("IKEA Sweden Delft", QueryParam(mode="mix"))
+    assert after["metadata"] == before["metadata"]
+    told = (await engine.aquery_data("IKEA Sweden Delft", QueryParam(mode="mix", required_tags=["public"])))["metadata"]
+    assert told["filter"]["dropped_by_gate"] > 0
+
+
 # --- any sequence ----------------------------------------------------------------------------------------------------
 
 NAMES = st.sampled_from(["Ada", "Bo", "Cy", "the Hub"])
