@@ -115,7 +115,10 @@ class LoginLimiter:
         if len(recent) >= self._attempts:
             wait = max(1, int(recent[0] + self._window - self._clock() + 0.999))
             raise ApiError(
-                429, f"too many failed logins; try again in {wait} seconds", headers={"Retry-After": str(wait)}
+                429,
+                f"too many failed logins; try again in {wait} seconds",
+                "too_many_logins",
+                {"Retry-After": str(wait)},
             )
 
     def failed(self, address: str, user: str) -> None:

@@ -1,13 +1,13 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launch, openPage } from './browser'
+import { seriousFaults } from './axe'
+import { launch, openPage, settled } from './browser'
 import { readCorpus, repository, startServer, type Server } from './server'
 
-const AXE = readFileSync(join(import.meta.dirname, '../node_modules/axe-core/axe.min.js'), 'utf8')
 const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true }
-const PAGES = ['/documents', '/ask', '/graph', '/settings']
+const PAGES = ['/documents', '/ask', '/graph', '/settings', '/api']
 
 let server: Server
 let browser: Browser
@@ -23,22 +23,6 @@ afterAll(async () => {
   await server?.stop()
 })
 
-interface Axe {
-  run: (context: Document, options: object) => Promise<{ violations: Array<{ id: string; impact: string | null; nodes: Array<{ html: string }> }> }>
-}
-
-/** Serious faults that axe finds, with the element of each. */
-async function seriousFaults(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
-  return page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: Axe }
-    const { violations } = await axe.run(document, { resultTypes: ['violations'] })
-    return violations.filter((one) => one.impact === 'serious' || one.impact === 'critical').flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 200)}`))
-  })
-}
-
-const settle = (page: Page) => page.waitForLoadState('networkidle').then(() => page.waitForTimeout(300))
-
 it('finds a fault where there is one', async () => {
   const { page } = await openPage(browser, server.root)
   await page.setContent('<html lang="en"><title>x</title><main><button></button></main></html>')
@@ -46,66 +30,124 @@ it('finds a fault where there is one', async () => {
   await page.context().close()
 })
 
+const DARK = { 'lightrag.theme': 'dark' }
+const ARABIC = { 'lightrag.language': 'ar' }
+
 describe.each([
   ['light', {}],
-  ['dark', { 'lightrag.theme': 'dark' }],
-  ['Arabic', { 'lightrag.language': 'ar' }],
-] as const)('in %s', (_name, storage) => {
-  it.each(PAGES)('%s has no serious fault', async (path) => {
-    const { page, faults } = await openPage(browser, server.root, { storage })
-    await page.goto(server.page(path))
-    await settle(page)
-    expect(await seriousFaults(page)).toEqual([])
+  ['dark', { storage: DARK }],
+  ['Arabic', { storage: ARABIC }],
+  ['Arabic and dark', { storage: { ...DARK, ...ARABIC } }],
+  ['light on a phone', PHONE],
+  ['dark on a phone', { ...PHONE, storage: DARK }],
+  ['Arabic on a phone', { ...PHONE, storage: ARABIC }],
+] as const)('in %s', (_name, options) => {
+  it('no page has a serious fault or is wider than the screen', async () => {
+    const { page, faults } = await openPage(browser, server.root, options)
+    for (const path of PAGES) {
+      await page.goto(server.page(path))
+      await settled(page)
+      expect(await seriousFaults(page), path).toEqual([])
+      expect(await widthBeyondScreen(page), path).toBe(0)
+    }
     expect(faults).toEqual([])
     await page.context().close()
   })
 })
 
-it('dialogs have no serious fault', async () => {
-  const { page } = await openPage(browser, server.root)
-  await page.goto(server.page('/documents'))
-  await page.getByRole('button', { name: 'Upload' }).click()
-  await settle(page)
-  expect(await seriousFaults(page)).toEqual([])
-  await page.keyboard.press('Escape')
-  await page.getByRole('button', { name: 'Filters' }).click()
-  await settle(page)
-  expect(await seriousFaults(page)).toEqual([])
-  await page.context().close()
-})
+const widthBeyondScreen = (page: Page) => page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - window.innerWidth))
 
-it.each(PAGES)('%s fits a phone, in both directions', async (path) => {
-  for (const language of ['en', 'ar', 'de']) {
+it('the longest words fit a phone too', async () => {
+  for (const language of ['de', 'fr', 'nl', 'es']) {
     const { page } = await openPage(browser, server.root, { ...PHONE, storage: { 'lightrag.language': language } })
-    await page.goto(server.page(path))
-    await settle(page)
-    const [wanted, has] = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth])
-    expect(wanted, `${path} in ${language}`).toBeLessThanOrEqual(has ?? 0)
-    expect(await page.evaluate(() => document.documentElement.dir)).toBe(language === 'ar' ? 'rtl' : 'ltr')
+    for (const path of PAGES) {
+      await page.goto(server.page(path))
+      await settled(page)
+      expect(await widthBeyondScreen(page), `${path} in ${language}`).toBe(0)
+    }
     await page.context().close()
   }
 })
 
-it.each(['/documents', '/ask'])('%s is there quickly and does not jump', async (path) => {
+it('reads from right to left where the language does', async () => {
+  const { page } = await openPage(browser, server.root, { storage: ARABIC })
+  await page.goto(server.page('/documents'))
+  await settled(page)
+  expect(await page.evaluate(() => [document.documentElement.dir, document.documentElement.lang])).toEqual(['rtl', 'ar'])
+  const heading = await page.getByRole('heading', { level: 1 }).boundingBox()
+  expect(heading?.x).toBeGreaterThan(680)
+  await page.context().close()
+})
+
+it.each([['light', {}], ['dark', DARK]] as const)('no dialog has a serious fault, %s', async (_name, storage) => {
+  const { page, faults } = await openPage(browser, server.root, { storage })
+  await page.goto(server.page('/documents'))
+  await settled(page)
+  const menu = async (name: string | RegExp, item: string | RegExp) => {
+    await page.getByRole('button', { name }).first().click()
+    await page.getByRole('menuitem', { name: item }).click()
+  }
+  const dialogs: Array<[string, () => Promise<unknown>]> = [
+    ['upload', () => page.getByRole('button', { name: 'Upload' }).first().click()],
+    ['filters', () => page.getByRole('button', { name: 'Filters' }).click()],
+    ['details', () => page.locator('[role=row][data-index] button').nth(1).click()],
+    ['metadata', () => menu(/^Actions for/, 'Edit metadata')],
+    ['delete', () => menu(/^Actions for/, 'Delete')],
+    ['log', () => menu('More', 'Log')],
+    ['clear', () => menu('More', /Delete everything/)],
+  ]
+  for (const [name, open] of dialogs) {
+    await open()
+    await page.getByRole('dialog').waitFor()
+    await settled(page)
+    expect(await seriousFaults(page), name).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  }
+  expect(faults).toEqual([])
+  await page.context().close()
+})
+
+/** Opens a page in a browser that has seen nothing of it yet. */
+async function measureLoad(path: string, ready: (page: Page) => Locator) {
   const { page } = await openPage(browser, server.root)
+  const scripts: string[] = []
+  page.on('request', (request) => request.resourceType() === 'script' && scripts.push(request.url()))
   await page.addInitScript(() => {
-    const shifts: number[] = []
-    Object.assign(window, { shifts })
+    const measured = { shift: 0, blocked: 0 }
+    Object.assign(window, { measured })
     new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) shifts.push((entry as PerformanceEntry & { value: number }).value)
+      for (const entry of list.getEntries()) measured.shift += (entry as PerformanceEntry & { value: number }).value
     }).observe({ type: 'layout-shift', buffered: true })
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) measured.blocked += Math.max(0, entry.duration - 50)
+    }).observe({ type: 'longtask', buffered: true })
   })
   const start = Date.now()
   await page.goto(server.page(path))
-  await page.getByRole(path === '/ask' ? 'textbox' : 'button', { name: path === '/ask' ? 'Ask a question' : 'Upload' }).first().waitFor()
-  const milliseconds = Date.now() - start
-  await settle(page)
-  const shift = await page.evaluate(() => (window as unknown as { shifts: number[] }).shifts.reduce((sum, one) => sum + one, 0))
-  // Two shared cores run server, browser and test at once; a quiet one is well below the goal of 1.5 s.
-  console.log(`${path}: usable after ${milliseconds} ms, layout shift ${shift.toFixed(4)}`)
-  expect(milliseconds).toBeLessThan(3000)
-  expect(shift).toBeLessThan(0.05)
+  await ready(page).waitFor()
+  // Answering a click is what makes a page usable, not being drawn.
+  await ready(page).click({ trial: true })
+  const usable = Date.now() - start
+  await settled(page)
+  const measured = await page.evaluate(() => (window as unknown as { measured: { shift: number; blocked: number } }).measured)
   await page.context().close()
+  return { usable, scripts, ...measured }
+}
+
+it.each([
+  ['/documents', (page: Page) => page.getByRole('button', { name: 'Upload' }).first()],
+  ['/ask', (page: Page) => page.getByRole('textbox', { name: 'Ask a question' })],
+  ['/settings', (page: Page) => page.getByRole('combobox', { name: 'Language' })],
+] as const)('%s is usable within 1.5 s and does not jump', async (path, ready) => {
+  const loads = []
+  // Others use this machine too: the quickest of a few loads is what the page itself needs.
+  for (let turn = 0; turn < 4 && (turn < 2 || Math.min(...loads.map((one) => one.usable)) >= 1500); turn += 1) loads.push(await measureLoad(path, ready))
+  for (const { usable, blocked, shift } of loads) console.log(`${path}: usable after ${usable} ms, blocked for ${Math.round(blocked)} ms, layout shift ${shift.toFixed(4)}`)
+  expect(Math.min(...loads.map((one) => one.usable))).toBeLessThan(1500)
+  expect(Math.max(...loads.map((one) => one.shift))).toBeLessThan(0.01)
+  // What draws graphs comes with the graph, not before.
+  expect(loads.flatMap((one) => one.scripts).filter((url) => /GraphViewer|graph-canvas|sigma/i.test(url))).toEqual([])
 })
 
 it('loads less than 250 kB of compressed scripts before the graph', () => {
@@ -117,9 +159,13 @@ it('loads less than 250 kB of compressed scripts before the graph', () => {
     for (const next of manifest[name]?.imports ?? []) reach(next, seen)
     return seen
   }
-  for (const first of ['src/features/documents/DocumentManager.tsx', 'src/features/query/ask-page.tsx']) {
-    const files = reach(first, reach('index.html', new Set(['src/locales/en.json'])))
-    const bytes = [...files].reduce((sum, name) => sum + statSync(join(built, `${manifest[name]?.file}.gz`)).size, 0)
+  const pages = ['documents/DocumentManager', 'query/ask-page', 'settings/settings-page', 'settings/api-page'].map((name) => `src/features/${name}.tsx`)
+  const size = (names: Iterable<string>) => [...names].reduce((sum, name) => sum + statSync(join(built, `${manifest[name]?.file}.gz`)).size, 0)
+  const start = () => reach('index.html', new Set(['src/locales/en.json']))
+  for (const first of pages) {
+    expect(manifest[first], first).toBeDefined()
+    const bytes = size(reach(first, start()))
+    console.log(`${first}: ${(bytes / 1000).toFixed(1)} kB of compressed scripts`)
     expect(bytes, first).toBeLessThan(250_000)
   }
 })
@@ -127,7 +173,7 @@ it('loads less than 250 kB of compressed scripts before the graph', () => {
 it('is usable with the keyboard alone', async () => {
   const { page } = await openPage(browser, server.root)
   await page.goto(server.page('/documents'))
-  await settle(page)
+  await settled(page)
   await page.keyboard.press('Tab')
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to content')
   await page.keyboard.press('Enter')

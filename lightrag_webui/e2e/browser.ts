@@ -31,3 +31,12 @@ export async function openPage(browser: Browser, root: string, options: BrowserC
   page.setDefaultTimeout(12_000)
   return { page, faults }
 }
+
+/** Waits until a page stands still: nothing is being fetched for it, nothing moves, its letters are there. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('main, [role=dialog]').first().waitFor()
+  await page.waitForFunction(() => {
+    const moving = document.getAnimations().some((one) => one.playState === 'running' && one.effect?.getComputedTiming().endTime !== Infinity)
+    return !moving && document.fonts.status === 'loaded' && !document.querySelector('[aria-busy="true"], [data-skeleton]')
+  })
+}

@@ -1,14 +1,14 @@
 import { createRoot } from 'react-dom/client'
 import { App } from '@/app/app'
 import { startI18n } from '@/lib/i18n'
+import { watchLoading } from '@/lib/load-errors'
 import { applyTheme } from '@/lib/theme'
 import './index.css'
 
 applyTheme()
 window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', applyTheme)
 
-// A built page that was replaced on the server asks for files that are gone: load the new one.
-window.addEventListener('vite:preloadError', () => window.location.reload())
+watchLoading()
 
 void startI18n().finally(() => {
   const root = document.getElementById('root')

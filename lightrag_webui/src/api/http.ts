@@ -35,6 +35,35 @@ export class ApiError extends Error {
   }
 }
 
+/** `refused`: a credential is not, or no longer, good; `offline`: nothing came back; `answered`: the server is there. */
+export type Notice = 'refused' | 'offline' | 'answered'
+
+const observers = new Set<(notice: Notice) => void>()
+
+/** Tells of what requests find out about the server and the credentials, whoever sent them. */
+export function onNotice(observer: (notice: Notice) => void): () => void {
+  observers.add(observer)
+  return () => observers.delete(observer)
+}
+
+function tell(notice: Notice): void {
+  for (const observer of observers) observer(notice)
+}
+
+/** Makes an error of a request that got no answer. */
+export function offlineError(): ApiError {
+  tell('offline')
+  return new ApiError('offline', { code: 'offline' })
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(['invalid_token', 'login_required', 'invalid_key', 'key_required'])
+
+/** Looks at what an answer says besides its content: a fresh token, a credential that is no longer good. */
+export function heedAnswer(sentToken: string, freshToken: string | null, error: ApiError | null): void {
+  if (freshToken) session.renew(sentToken, freshToken)
+  tell(error && REFUSALS.has(error.code) ? 'refused' : 'answered')
+}
+
 /** The address that all routes begin with: the page itself lies below it, at `/webui/`. */
 export function apiRoot(pathname: string = window.location.pathname): string {
   const at = pathname.lastIndexOf('/webui')
@@ -54,15 +83,23 @@ interface RawFault {
   msg?: string
 }
 
+function toFault(raw: RawFault): Fault {
+  return {
+    path: (raw.loc ?? []).filter((part) => part !== 'body' && part !== 'query').join('.'),
+    message: (raw.msg ?? '').replace(/^Value error, /, ''),
+  }
+}
+
+/** Reads faults from one line, `start_date: why; tags.3: why`, as the server writes those of a form. */
+function readFaults(line: string): Fault[] {
+  const parts = line.split(/; (?=[a-z_]+(?:\.\w+)*: )/).map((part) => /^([a-z_]+(?:\.\w+)*): (.+)$/s.exec(part))
+  return parts.every((part) => part !== null) ? parts.map((part) => ({ path: part?.[1] ?? '', message: part?.[2] ?? '' })) : []
+}
+
 /** Turns the body of an error into words. */
 export function toApiError(status: number, body: unknown, retryAfter: string | null = null): ApiError {
   const { detail, code, message } = (body ?? {}) as { detail?: unknown; code?: string; message?: string }
-  const faults: Fault[] = Array.isArray(detail)
-    ? (detail as RawFault[]).map((one) => ({
-        path: (one.loc ?? []).filter((part) => part !== 'body' && part !== 'query').join('.'),
-        message: (one.msg ?? '').replace(/^Value error, /, ''),
-      }))
-    : []
+  const faults = Array.isArray(detail) ? (detail as RawFault[]).map(toFault) : status === 422 && typeof detail === 'string' ? readFaults(detail) : []
   const text = faults.length
     ? faults.map((one) => (one.path ? `${one.path}: ${one.message}` : one.message)).join('; ')
     : typeof detail === 'string'
@@ -97,6 +134,7 @@ export function addressOf(id: OperationId, path: Record<string, string> = {}, qu
 /** Sends a request and returns the response of success; everything else is an {@link ApiError}. */
 export async function send<Id extends OperationId>(id: Id, options: CallOptions<Id> = {}): Promise<Response> {
   const json = options.body === undefined ? undefined : JSON.stringify(options.body)
+  const { token } = session.get()
   let response: Response
   try {
     response = await fetch(addressOf(id, options.path, options.query as object), {
@@ -107,12 +145,12 @@ export async function send<Id extends OperationId>(id: Id, options: CallOptions<
     })
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
-    throw new ApiError('offline', { status: 0, code: 'offline' })
+    throw offlineError()
   }
-  const renewed = response.headers.get('X-New-Token')
-  if (renewed) session.set({ token: renewed })
-  if (response.ok) return response
-  throw toApiError(response.status, await response.json().catch(() => null), response.headers.get('Retry-After'))
+  const error = response.ok ? null : toApiError(response.status, await response.json().catch(() => null), response.headers.get('Retry-After'))
+  heedAnswer(token, response.headers.get('X-New-Token'), error)
+  if (error) throw error
+  return response
 }
 
 export async function call<Id extends OperationId>(id: Id, options: CallOptions<Id> = {}): Promise<Operations[Id]['response']> {

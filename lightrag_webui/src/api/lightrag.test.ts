@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { PRESETS, PRESET_NAMES, dateFilterOf, emptyFilter, filterFault, isActive, normalizeTag, presetOf, toPayload, withPreset, type FilterState } from '@/lib/filters'
-import { addressOf, ApiError, apiRoot, call, toApiError } from './http'
+import { addressOf, ApiError, apiRoot, call, onNotice, toApiError } from './http'
 import { queryGraphs } from './lightrag'
 import { readClaims, session } from './session'
 import { LineCutter, readLines } from './stream'
@@ -120,6 +120,42 @@ describe('requests', () => {
     const headers = fetch.mock.calls[0]?.[1].headers as Headers
     expect([headers.get('X-API-Key'), headers.get('Authorization')]).toEqual(['k', 'Bearer old'])
     expect(session.get().token).toBe('new')
+  })
+
+  it('takes no fresh token once the one that was sent is gone: who has signed out stays out', async () => {
+    session.set({ token: 'old' })
+    vi.stubGlobal('fetch', vi.fn(async () => {
+      session.set({ token: '' })
+      return new Response('{}', { headers: { 'X-New-Token': 'new' } })
+    }))
+    await call('verify_credential')
+    expect(session.get().token).toBe('')
+  })
+
+  it('follows who signs in or out in another tab', () => {
+    localStorage.setItem('lightrag.token', 'theirs')
+    window.dispatchEvent(new StorageEvent('storage', { key: 'lightrag.token', newValue: 'theirs' }))
+    expect(session.get().token).toBe('theirs')
+  })
+
+  it('tells whoever listens when a credential is refused or nothing answers', async () => {
+    const notices: string[] = []
+    const stop = onNotice((notice) => notices.push(notice))
+    for (const [body, status] of [[{}, 200], [{ detail: 'x', code: 'invalid_token' }, 401], [{ detail: 'x', code: 'access_denied' }, 403], [{ detail: 'x', code: 'wrong_credentials' }, 401]] as const) {
+      answer(body, status)
+      await call('get_health').catch(() => null)
+    }
+    vi.stubGlobal('fetch', vi.fn(async () => { throw new TypeError('failed') }))
+    await call('get_health').catch(() => null)
+    stop()
+    expect(notices).toEqual(['answered', 'refused', 'answered', 'answered', 'offline'])
+  })
+
+  it('reads the faults of a form from their line, and leaves other lines alone', () => {
+    const error = toApiError(422, { detail: "start_date: Date must include a timezone offset or Z; send one; tags.1: '!!!' has no usable character", code: 'invalid_filter' })
+    expect([error.faultOf('start_date'), error.faultOf('tags'), error.faultOf('meta')]).toEqual(['Date must include a timezone offset or Z; send one', "'!!!' has no usable character", undefined])
+    expect(toApiError(422, { detail: "unknown form field 'x'; did you mean 'file'?" }).faults).toEqual([])
+    expect(toApiError(409, { detail: 'file: there is one already' }).faults).toEqual([])
   })
 
   it('tells faults by their field', async () => {

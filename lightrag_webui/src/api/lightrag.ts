@@ -1,7 +1,8 @@
 /** What the pages use of the server's interface. Types come from its description, see `generated.ts`. */
 
 import type * as wire from './generated'
-import { addressOf, call, headersOf, send, toApiError, ApiError } from './http'
+import { addressOf, call, headersOf, heedAnswer, offlineError, send, toApiError } from './http'
+import { session } from './session'
 import { readLines, type StreamLine } from './stream'
 
 export type DateRangeMode = wire.DateRangeMode
@@ -38,7 +39,7 @@ export interface Health {
   core_version?: string
   api_version?: string
   api_docs_available?: boolean
-  webui_title?: string | null
+  ai_content_notice_enabled?: boolean
   pipeline_busy?: boolean
   working_directory?: string
   input_directory?: string
@@ -63,6 +64,7 @@ export const updateDocumentMetadata = (docId: string, body: MetadataPatch) =>
 export const deleteDocuments = (docIds: string[], deleteFile: boolean) =>
   call('delete_document', { body: { doc_ids: docIds, delete_file: deleteFile, delete_llm_cache: false } })
 export const clearDocuments = () => call('clear_documents')
+export const retryDocument = (docId: string) => call('retry_document', { path: { doc_id: docId } })
 export const reprocessFailed = () => call('reprocess_failed_documents')
 export const cancelPipeline = () => call('cancel_pipeline')
 export const scanForNewDocuments = () => call('scan_for_new_documents')
@@ -99,13 +101,14 @@ export async function* queryTextStream(body: QueryRequest, signal: AbortSignal):
 export function uploadDocument(file: File, metadata: object | null, onProgress: (share: number) => void, signal?: AbortSignal): Promise<UploadResponse> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
+    const { token } = session.get()
     const form = new FormData()
     form.append('file', file, file.name)
     if (metadata && Object.keys(metadata).length) form.append('metadata', JSON.stringify(metadata))
     request.open('POST', addressOf('upload_documents'))
     headersOf().forEach((value, name) => request.setRequestHeader(name, value))
     request.upload.addEventListener('progress', (event) => onProgress(event.lengthComputable ? event.loaded / event.total : 0))
-    request.addEventListener('error', () => reject(new ApiError('offline', { code: 'offline' })))
+    request.addEventListener('error', () => reject(offlineError()))
     request.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')))
     request.addEventListener('load', () => {
       let body: unknown = null
@@ -114,8 +117,10 @@ export function uploadDocument(file: File, metadata: object | null, onProgress: 
       } catch {
         // Told below by the status.
       }
-      if (request.status >= 200 && request.status < 300) resolve(body as UploadResponse)
-      else reject(toApiError(request.status, body, request.getResponseHeader('Retry-After')))
+      const error = request.status >= 200 && request.status < 300 ? null : toApiError(request.status, body, request.getResponseHeader('Retry-After'))
+      heedAnswer(token, request.getResponseHeader('X-New-Token'), error)
+      if (error) reject(error)
+      else resolve(body as UploadResponse)
     })
     signal?.addEventListener('abort', () => request.abort(), { once: true })
     request.send(form)

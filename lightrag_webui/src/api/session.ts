@@ -19,6 +19,17 @@ function read(name: string): string {
 
 let current: Session = { apiKey: read(KEY), token: read(TOKEN) }
 
+function tell(): void {
+  for (const listener of listeners) listener()
+}
+
+// Who signs in or out in one tab does so in all.
+window.addEventListener('storage', (event) => {
+  if (event.key !== KEY && event.key !== TOKEN && event.key !== null) return
+  current = { apiKey: read(KEY), token: read(TOKEN) }
+  tell()
+})
+
 export const session = {
   get: (): Session => current,
   set(change: Partial<Session>): void {
@@ -31,7 +42,11 @@ export const session = {
     } catch {
       // Without storage the session lasts as long as the page.
     }
-    for (const listener of listeners) listener()
+    tell()
+  },
+  /** Keeps a fresh token in place of the one that was sent; an answer that comes after signing out changes nothing. */
+  renew(sent: string, fresh: string): void {
+    if (sent && current.token === sent) session.set({ token: fresh })
   },
   subscribe(listener: () => void): () => void {
     listeners.add(listener)

@@ -1,15 +1,31 @@
+import { CircleAlert, WifiOff } from 'lucide-react'
+import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRouteError } from 'react-router'
-import { ErrorNote } from '@/components/ui/feedback'
+import { Button } from '@/components/ui/button'
+import { EmptyState, Spinner } from '@/components/ui/feedback'
+import { errorText } from '@/lib/errors'
+import { isLoadError, reloadIfServed } from '@/lib/load-errors'
+
+const AGAIN = 2000
 
 /** Shown instead of a page that failed: never a blank one. */
 export function ErrorPage() {
   const { t } = useTranslation()
   const error = useRouteError()
+  const loading = isLoadError(error)
+  useEffect(() => {
+    if (!loading) return undefined
+    void reloadIfServed()
+    const timer = setInterval(() => void reloadIfServed(), AGAIN)
+    return () => clearInterval(timer)
+  }, [loading])
   return (
-    <div className="mx-auto flex max-w-xl flex-col gap-4 p-6">
-      <h1 className="text-lg font-semibold">{t('error.page')}</h1>
-      <ErrorNote error={error} onRetry={() => window.location.reload()} />
+    <div role="alert" className="flex h-full min-h-80 flex-col items-center justify-center p-4">
+      <EmptyState icon={loading ? WifiOff : CircleAlert} title={loading ? t('error.offlineTitle') : t('error.page')}>
+        <p className="max-w-prose break-words">{loading ? t('error.offline') : errorText(error, t)}</p>
+        {loading ? <Spinner className="text-brand-ink" /> : <Button onClick={() => window.location.reload()}>{t('action.retry')}</Button>}
+      </EmptyState>
     </div>
   )
 }

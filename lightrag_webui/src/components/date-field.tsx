@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next'
 import { Button } from '@/components/ui/button'
 import { Field } from '@/components/ui/field'
 import { Input, Select } from '@/components/ui/input'
+import { useStored } from '@/lib/stored'
 import { allZones, offsetLabel, parseWall } from '@/lib/zones'
 
 interface DateFieldProps {
@@ -55,19 +56,36 @@ export function DateField({ label, value, onChange, edge, error, hint }: DateFie
   )
 }
 
+const NO_ZONES: string[] = []
+
 /** The zone whose wall clock dates are given in. */
 export function ZoneSelect({ value, onChange, day }: { value: string; onChange: (zone: string) => void; day?: string }) {
   const { t } = useTranslation()
+  const [used, setUsed] = useStored<string[]>('lightrag.zones', NO_ZONES)
   const [local, utc, ...others] = allZones()
+  const recent = used.filter((zone) => zone !== local && zone !== utc)
+  const choose = (zone: string) => {
+    setUsed((before) => [zone, ...before.filter((one) => one !== zone)].slice(0, 5))
+    onChange(zone)
+  }
   const instant = day ? parseWall(day)?.wall : undefined
   const known = [local, utc, ...others].includes(value)
   return (
     <Field label={t('date.zone')} hint={t('date.zoneHint', { offset: offsetLabel(value, instant) })}>
       {(ids) => (
-        <Select {...ids} value={value} onChange={(event) => onChange(event.target.value)}>
+        <Select {...ids} value={value} onChange={(event) => choose(event.target.value)}>
           {known ? null : <option value={value}>{value}</option>}
           <option value={local}>{t('date.zoneLocal', { zone: local })}</option>
           {utc && utc !== local ? <option value={utc}>UTC</option> : null}
+          {recent.length ? (
+            <optgroup label={t('date.zoneRecent')}>
+              {recent.map((zone) => (
+                <option key={zone} value={zone}>
+                  {zone.replaceAll('_', ' ')}
+                </option>
+              ))}
+            </optgroup>
+          ) : null}
           <optgroup label={t('date.zoneAll')}>
             {others.map((zone) => (
               <option key={zone} value={zone}>

@@ -23,7 +23,7 @@ export function TagList({ tags, limit = 99, className }: { tags: readonly string
         <Tag key={tag} tag={tag} />
       ))}
       {tags.length > limit ? (
-        <span className="text-xs text-muted" title={tags.slice(limit).join(', ')}>
+        <span dir="ltr" className="text-xs text-muted" title={tags.slice(limit).join(', ')}>
           +{tags.length - limit}
         </span>
       ) : null}

@@ -5,7 +5,8 @@ import { ApiError } from '@/api/http'
 export function errorText(error: unknown, t: TFunction): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)
   if (error.isOffline) return t('error.offline')
-  if (error.status === 429 && error.code !== 'wrong_credentials') {
+  if (error.code === 'too_many_logins') return t('error.tooManyLogins', { count: error.retryAfter ?? 60 })
+  if (error.status === 429) {
     return error.retryAfter ? t('error.busyFor', { count: error.retryAfter }) : t('error.busy')
   }
   if (error.status === 401) return error.code === 'wrong_credentials' ? t('error.wrongCredentials') : t('error.expired')
@@ -13,8 +14,4 @@ export function errorText(error: unknown, t: TFunction): string {
   if (error.code === 'invalid_scope') return t('filter.fault.scopes')
   if (error.status === 413) return t('error.tooLarge')
   return error.message
-}
-
-export function isAuthError(error: unknown): boolean {
-  return error instanceof ApiError && (error.status === 401 || error.status === 403)
 }

@@ -7,7 +7,7 @@ interface ConfirmDialogProps {
   open: boolean
   onOpenChange: (open: boolean) => void
   title: string
-  description: string
+  description: ReactNode
   confirm: string
   busy?: boolean
   disabled?: boolean
@@ -33,7 +33,7 @@ export function ConfirmDialog({ open, onOpenChange, title, description, confirm,
         </>
       }
     >
-      <p className="text-sm leading-relaxed text-muted">{description}</p>
+      <div className="text-sm leading-relaxed text-muted">{description}</div>
       {children ? <div className="mt-4">{children}</div> : null}
     </Dialog>
   )

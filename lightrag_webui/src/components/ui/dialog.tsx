@@ -15,9 +15,11 @@ interface DialogProps {
   className?: string
   /** `side`: a panel at the end edge, the whole page on a phone. */
   layout?: 'centre' | 'side'
+  /** A click beside it does not close it: there is something to lose. */
+  guarded?: boolean
 }
 
-export function Dialog({ open, onOpenChange, title, description, children, footer, className, layout = 'centre' }: DialogProps) {
+export function Dialog({ open, onOpenChange, title, description, children, footer, className, layout = 'centre', guarded }: DialogProps) {
   const { t } = useTranslation()
   return (
     <Primitive.Root open={open} onOpenChange={onOpenChange}>
@@ -25,6 +27,14 @@ export function Dialog({ open, onOpenChange, title, description, children, foote
         <Primitive.Overlay className="fixed inset-0 z-40 bg-black/35 backdrop-blur-[1px] data-[state=open]:animate-[fade_.15s]" />
         <Primitive.Content
           {...(description ? {} : { 'aria-describedby': undefined })}
+          tabIndex={-1}
+          onOpenAutoFocus={(event) => {
+            // The field that asks for it, else the dialog itself: the way out is not what one came for.
+            event.preventDefault()
+            const panel = event.currentTarget as HTMLElement
+            ;(panel.querySelector<HTMLElement>('[data-first]') ?? panel).focus()
+          }}
+          {...(guarded ? { onInteractOutside: (event) => event.preventDefault() } : {})}
           className={cn(
             'fixed z-50 flex flex-col bg-raised shadow-float outline-none',
             layout === 'centre'

@@ -6,7 +6,7 @@ import { errorText } from '@/lib/errors'
 import { Button } from './button'
 
 export function Skeleton({ className }: { className?: string }) {
-  return <div aria-hidden className={cn('animate-pulse rounded-md bg-line/70', className)} />
+  return <div aria-hidden data-skeleton className={cn('animate-pulse rounded-md bg-line/70', className)} />
 }
 
 export function Spinner({ className }: { className?: string }) {

@@ -1,24 +1,20 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { CircleUser, LogOut } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 import { readClaims, session } from '@/api/session'
 import { Button } from '@/components/ui/button'
 import { Menu, MenuItem } from '@/components/ui/overlay'
-import { AUTH_KEY, useAuth, useSession } from './use-auth'
+import { useAuth, useSession } from './use-auth'
 
 /** Who is signed in, and the way out. Nothing where nobody needs to. */
 export function AccountButton() {
   const { t } = useTranslation()
-  const client = useQueryClient()
   const auth = useAuth()
   const { token, apiKey } = useSession()
   const claims = readClaims(token)
   const user = claims?.role === 'user' ? claims.sub : undefined
-  if (auth.data?.state !== 'open' || (!user && !apiKey)) return null
+  if (!auth.data?.open || (!user && !apiKey)) return null
   const leave = () => {
     session.set({ token: '', apiKey: '' })
-    client.clear()
-    void client.invalidateQueries({ queryKey: AUTH_KEY })
     window.location.reload()
   }
   return (

@@ -1,11 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { WifiOff } from 'lucide-react'
-import { useEffect, type ReactNode } from 'react'
+import { Dialog } from 'radix-ui'
+import { useEffect, useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { EmptyState, ErrorNote, Spinner } from '@/components/ui/feedback'
-import { ApiError } from '@/api/http'
-import { isAuthError } from '@/lib/errors'
-import { KeyPage, LoginPage } from './login-page'
+import { ApiError, onNotice } from '@/api/http'
+import { session } from '@/api/session'
+import { LoginCard } from './login-page'
 import { AUTH_KEY, useAuth } from './use-auth'
 
 /** Lets nobody in whom the server refuses, and says at any time what is the matter. */
@@ -13,24 +14,38 @@ export function AuthGate({ children }: { children: ReactNode }) {
   const { t } = useTranslation()
   const auth = useAuth()
   const client = useQueryClient()
+  const [entered, setEntered] = useState(false)
+  const open = auth.data?.open === true
+  if (open && !entered) setEntered(true)
 
-  // Any request may find out that the credential is no longer good.
-  useEffect(
-    () =>
-      client.getQueryCache().subscribe((event) => {
-        if (event.type !== 'updated' || event.action.type !== 'error' || event.query.queryKey[0] === AUTH_KEY[0]) return
-        if (isAuthError(event.action.error)) void client.invalidateQueries({ queryKey: AUTH_KEY })
-      }),
-    [client],
-  )
+  // Any request may find out that the credential is no longer good; another tab may sign in.
+  useEffect(() => {
+    const askAgain = () => void client.invalidateQueries({ queryKey: AUTH_KEY })
+    const stopped = [onNotice((notice) => notice === 'refused' && open && askAgain()), session.subscribe(() => !open && askAgain())]
+    return () => stopped.forEach((stop) => stop())
+  }, [client, open])
 
-  if (auth.data?.state === 'login') return <LoginPage expired={auth.data.expired} />
-  if (auth.data?.state === 'key') return <KeyPage refused={auth.data.refused} />
-  if (auth.data) return children
+  if (entered) {
+    return (
+      <>
+        {children}
+        {/* What was begun stays where it is, behind the sign-in. */}
+        <Dialog.Root open={!open}>
+          <Dialog.Portal>
+            <Dialog.Content aria-describedby={undefined} className="fixed inset-0 z-70 overflow-y-auto bg-page outline-none" onEscapeKeyDown={(event) => event.preventDefault()}>
+              <Dialog.Title className="sr-only">{t('auth.signIn')}</Dialog.Title>
+              {auth.data && !open ? <LoginCard access={auth.data} /> : null}
+            </Dialog.Content>
+          </Dialog.Portal>
+        </Dialog.Root>
+      </>
+    )
+  }
+  if (auth.data) return <main><LoginCard access={auth.data} /></main>
   if (auth.error) {
     const offline = auth.error instanceof ApiError && auth.error.isOffline
     return (
-      <main className="flex h-dvh flex-col items-center justify-center">
+      <main className="flex h-dvh flex-col items-center justify-center p-4">
         {offline ? (
           <EmptyState icon={WifiOff} title={t('error.offlineTitle')}>
             {t('error.offline')}

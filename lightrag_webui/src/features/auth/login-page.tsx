@@ -3,47 +3,73 @@ import { KeyRound, LogIn } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { login } from '@/api/lightrag'
-import { session } from '@/api/session'
+import { readClaims, session } from '@/api/session'
 import { Button } from '@/components/ui/button'
 import { ErrorNote } from '@/components/ui/feedback'
 import { Field } from '@/components/ui/field'
 import { Input } from '@/components/ui/input'
-import { AUTH_KEY } from './use-auth'
+import { useBrand } from '@/lib/brand'
+import type { Access } from './use-auth'
 
-function Card({ title, text, children }: { title: string; text: string; children: ReactNode }) {
+/** The way in: with an account, or with a key. */
+export function LoginCard({ access }: { access: Access }) {
+  const { t } = useTranslation()
+  const brand = useBrand()
+  const [byKey, setByKey] = useState(!access.accounts || access.refused === 'key')
   return (
-    <main className="flex min-h-dvh items-center justify-center p-4">
+    <div className="flex min-h-dvh flex-col items-center justify-center gap-6 p-4">
+      <header className="flex max-w-sm flex-col items-center text-center">
+        <img src="./icon.svg" alt="" width={48} height={48} />
+        <p className="mt-3 text-xl font-semibold tracking-tight">{brand.title}</p>
+        {brand.description ? <p className="mt-1 text-sm text-balance text-muted">{brand.description}</p> : null}
+      </header>
       <div className="w-full max-w-sm rounded-2xl border bg-surface p-6 shadow-float">
-        <img src="./icon.svg" alt="" width={40} height={40} />
-        <h1 className="mt-4 text-lg font-semibold">{title}</h1>
-        <p className="mt-1 text-sm leading-relaxed text-muted">{text}</p>
-        <div className="mt-5">{children}</div>
+        {byKey ? <KeyForm refused={access.refused === 'key'} /> : <AccountForm expired={access.refused === 'token'} />}
+        {access.accounts ? (
+          <button type="button" className="mt-4 w-full rounded-md text-center text-[0.8125rem] text-muted hover:text-ink hover:underline" onClick={() => setByKey(!byKey)}>
+            {byKey ? t('auth.byAccount') : t('auth.byKey')}
+          </button>
+        ) : null}
       </div>
-    </main>
+    </div>
   )
 }
 
-export function LoginPage({ expired }: { expired: boolean }) {
+function Head({ title, text, warning }: { title: string; text: ReactNode; warning?: boolean }) {
+  return (
+    <div className="mb-5">
+      <h1 className="text-base font-semibold">{title}</h1>
+      <p role={warning ? 'alert' : undefined} className={warning ? 'mt-2 rounded-lg border border-filter-line bg-filter px-3 py-2 text-sm leading-relaxed text-filter-ink' : 'mt-1 text-sm leading-relaxed text-muted'}>
+        {text}
+      </p>
+    </div>
+  )
+}
+
+function AccountForm({ expired }: { expired: boolean }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const [name, setName] = useState('')
+  const before = readClaims(session.get().token)?.sub
+  const [name, setName] = useState(before ?? '')
   const [password, setPassword] = useState('')
   const signIn = useMutation({
     mutationFn: () => login(name, password),
     onSuccess: async (reply) => {
       session.set({ token: reply.access_token })
-      await client.resetQueries({ queryKey: AUTH_KEY })
+      // Another person begins anew: what the one before saw is not theirs to see.
+      if (before && before !== name) window.location.reload()
+      await client.invalidateQueries()
     },
   })
   return (
-    <Card title={t('auth.signIn')} text={expired ? t('error.expired') : t('auth.signInText')}>
-      <form
-        className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          signIn.mutate()
-        }}
-      >
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        signIn.mutate()
+      }}
+    >
+      <Head title={t('auth.signIn')} text={expired ? t('error.expired') : t('auth.signInText')} warning={expired} />
+      <div className="flex flex-col gap-4">
         <Field label={t('auth.user')}>{(ids) => <Input {...ids} required autoComplete="username" value={name} onChange={(event) => setName(event.target.value)} />}</Field>
         <Field label={t('auth.password')}>
           {(ids) => <Input {...ids} required type="password" autoComplete="current-password" value={password} onChange={(event) => setPassword(event.target.value)} />}
@@ -53,33 +79,35 @@ export function LoginPage({ expired }: { expired: boolean }) {
           <LogIn className="rtl:-scale-x-100" />
           {t('auth.signIn')}
         </Button>
-      </form>
-    </Card>
+      </div>
+    </form>
   )
 }
 
-export function KeyPage({ refused }: { refused: string | null }) {
+function KeyForm({ refused }: { refused: boolean }) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const [key, setKey] = useState('')
+  const [tried, setTried] = useState('')
   return (
-    <Card title={t('auth.keyTitle')} text={t('auth.keyText')}>
-      <form
-        className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          session.set({ apiKey: key.trim() })
-          void client.resetQueries({ queryKey: AUTH_KEY })
-        }}
-      >
-        <Field label={t('auth.key')} error={refused ? t('auth.keyRefused') : undefined}>
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        setTried(key)
+        session.set({ apiKey: key.trim() })
+        void client.invalidateQueries()
+      }}
+    >
+      <Head title={t('auth.keyTitle')} text={t('auth.keyText')} />
+      <div className="flex flex-col gap-4">
+        <Field label={t('auth.key')} error={refused && key === tried ? t('auth.keyRefused') : undefined}>
           {(ids) => <Input {...ids} required type="password" autoComplete="off" value={key} onChange={(event) => setKey(event.target.value)} />}
         </Field>
         <Button type="submit" variant="primary">
           <KeyRound />
           {t('auth.useKey')}
         </Button>
-      </form>
-    </Card>
+      </div>
+    </form>
   )
 }

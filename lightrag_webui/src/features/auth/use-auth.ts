@@ -1,31 +1,35 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { ApiError } from '@/api/http'
-import { getAuthStatus, verifyCredential } from '@/api/lightrag'
+import { getAuthStatus, verifyCredential, type AuthStatus } from '@/api/lightrag'
 import { session } from '@/api/session'
+import { keepBrand } from '@/lib/brand'
 
-export type Access =
-  | { state: 'open'; accounts: boolean }
-  | { state: 'login'; expired: boolean }
-  | { state: 'key'; refused: string | null }
+export interface Access {
+  open: boolean
+  /** Whether the server knows accounts; otherwise it wants a key. */
+  accounts: boolean
+  /** What this browser had, and the server does not take any longer. */
+  refused: 'token' | 'key' | null
+}
 
 /** Asks the server what it wants, and whether what this browser has is good. */
 async function findAccess(): Promise<Access> {
-  const status = await getAuthStatus()
+  const status: AuthStatus = await getAuthStatus()
+  keepBrand({ title: status.webui_title ?? '', description: status.webui_description ?? '' })
   const accounts = status.auth_mode === 'enabled'
   const { token, apiKey } = session.get()
   try {
     await verifyCredential()
-    return { state: 'open', accounts }
+    return { open: true, accounts, refused: null }
   } catch (error) {
     if (!(error instanceof ApiError) || (error.status !== 401 && error.status !== 403)) throw error
-    // A token from before the server was set up otherwise beats a good key; without it the key counts.
+    // A token from before the server was set up otherwise; without it the key counts.
     if (token && !accounts) {
       session.set({ token: '' })
       return findAccess()
     }
-    if (accounts) return { state: 'login', expired: Boolean(token) }
-    return { state: 'key', refused: apiKey ? error.message : null }
+    return { open: false, accounts, refused: apiKey ? 'key' : token ? 'token' : null }
   }
 }
 

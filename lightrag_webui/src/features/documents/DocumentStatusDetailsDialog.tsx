@@ -1,4 +1,4 @@
-import { Copy, MessagesSquare, Pencil, Trash2 } from 'lucide-react'
+import { Copy, MessagesSquare, Pencil, RotateCcw, Trash2 } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
@@ -18,10 +18,11 @@ interface DetailsProps {
   onClose: () => void
   onEdit: (document: DocStatusResponse) => void
   onDelete: (ids: string[]) => void
+  onRetry: (id: string) => void
 }
 
 /** Everything that is known of a document. */
-export function DocumentStatusDetailsDialog({ document, onClose, onEdit, onDelete }: DetailsProps) {
+export function DocumentStatusDetailsDialog({ document, onClose, onEdit, onDelete, onRetry }: DetailsProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   return (
@@ -37,7 +38,12 @@ export function DocumentStatusDetailsDialog({ document, onClose, onEdit, onDelet
               <Trash2 />
               {t('action.delete')}
             </Button>
-            {document.source_path ? (
+            {document.status === 'failed' ? (
+              <Button onClick={() => onRetry(document.id)}>
+                <RotateCcw />
+                {t('action.retry')}
+              </Button>
+            ) : document.source_path ? (
               <Button onClick={() => void navigate(`/ask?${new URLSearchParams({ folder: document.source_path ?? '' })}`)}>
                 <MessagesSquare />
                 {t('documents.askThis')}

@@ -6,7 +6,7 @@ import { Input } from '@/components/ui/input'
 import { Switch } from '@/components/ui/toggle'
 import { useClearAll, useDelete } from './use-documents'
 
-export function DeleteDialog({ ids, onClose }: { ids: string[]; onClose: (deleted: boolean) => void }) {
+export function DeleteDialog({ ids, name, onClose }: { ids: string[]; name: string; onClose: (deleted: boolean) => void }) {
   const { t } = useTranslation()
   const remove = useDelete()
   const [files, setFiles] = useState(false)
@@ -15,7 +15,7 @@ export function DeleteDialog({ ids, onClose }: { ids: string[]; onClose: (delete
       open={ids.length > 0}
       onOpenChange={(open) => !open && onClose(false)}
       title={t('delete.title', { count: ids.length })}
-      description={t('delete.text', { count: ids.length })}
+      description={<>{name ? <bdi className="mb-1 block font-medium break-words text-ink">{name}</bdi> : null}{t('delete.text', { count: ids.length })}</>}
       confirm={t('action.delete')}
       busy={remove.isPending}
       onConfirm={() => remove.mutate({ ids, files }, { onSuccess: () => onClose(true) })}
@@ -45,7 +45,7 @@ export function ClearAllDialog({ open, count, onOpenChange }: { open: boolean; c
       disabled={typed.trim() !== String(count)}
       onConfirm={() => clear.mutate(undefined, { onSuccess: () => close(false) })}
     >
-      <Field label={t('clear.type', { count })}>{(ids) => <Input {...ids} inputMode="numeric" autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />}</Field>
+      <Field label={t('clear.type', { count })}>{(ids) => <Input {...ids} data-first inputMode="numeric" autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />}</Field>
     </ConfirmDialog>
   )
 }

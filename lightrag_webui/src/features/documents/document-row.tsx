@@ -1,4 +1,4 @@
-import { Ellipsis, Pencil, Trash2 } from 'lucide-react'
+import { Ellipsis, Pencil, RotateCcw, Trash2 } from 'lucide-react'
 import { memo } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { DocStatusResponse } from '@/api/lightrag'
@@ -19,6 +19,7 @@ export interface RowActions {
   onSelect: (id: string, selected: boolean) => void
   onEdit: (document: DocStatusResponse) => void
   onDelete: (ids: string[]) => void
+  onRetry: (id: string) => void
 }
 
 interface RowProps extends RowActions {
@@ -26,7 +27,7 @@ interface RowProps extends RowActions {
   selected: boolean
 }
 
-export const DocumentRow = memo(function DocumentRow({ document, selected, onOpen, onSelect, onEdit, onDelete }: RowProps) {
+export const DocumentRow = memo(function DocumentRow({ document, selected, onOpen, onSelect, onEdit, onDelete, onRetry }: RowProps) {
   const { t, i18n } = useTranslation()
   const title = getDocumentTitle(document)
   return (
@@ -69,6 +70,12 @@ export const DocumentRow = memo(function DocumentRow({ document, selected, onOpe
             </Button>
           }
         >
+          {document.status === 'failed' ? (
+            <MenuItem onSelect={() => onRetry(document.id)}>
+              <RotateCcw />
+              {t('action.retry')}
+            </MenuItem>
+          ) : null}
           <MenuItem onSelect={() => onEdit(document)}>
             <Pencil />
             {t('metadata.edit')}

@@ -22,7 +22,10 @@ export const STATES_OF = {
 export const toStateFilter = (value: string): StateFilter => STATES.find((one) => one === value) ?? 'all'
 
 interface ToolbarProps {
-  counts: Record<string, number>
+  /** Documents of each state; `null` where they cannot be told. */
+  counts: Record<string, number> | null
+  failed: number
+  empty: boolean
   state: StateFilter
   onState: (state: StateFilter) => void
   text: string
@@ -34,19 +37,19 @@ interface ToolbarProps {
   onClearAll: () => void
 }
 
-export function DocumentToolbar({ counts, state, onState, text, onText, filtered, onFilter, onUpload, onLog, onClearAll }: ToolbarProps) {
+export function DocumentToolbar({ counts, failed, empty, state, onState, text, onText, filtered, onFilter, onUpload, onLog, onClearAll }: ToolbarProps) {
   const { t, i18n } = useTranslation()
   const scan = useScan()
   const retry = useRetryFailed()
-  const countOf = (one: StateFilter) => (one === 'all' ? (counts['all'] ?? 0) : (STATES_OF[one] ?? []).reduce((sum, name) => sum + (counts[name] ?? 0), 0))
+  const countOf = (one: StateFilter) => (one === 'all' ? (counts?.['all'] ?? 0) : (STATES_OF[one] ?? []).reduce((sum, name) => sum + (counts?.[name] ?? 0), 0))
   return (
     <div className="flex flex-col gap-3 px-4 pt-4 pb-3">
       <div className="flex items-center gap-2">
         <h1 className="me-auto text-xl font-semibold">{t('documents.title')}</h1>
-        {counts['failed'] ? (
+        {failed ? (
           <Button size="medium" disabled={retry.isPending} onClick={() => retry.mutate()}>
             <RotateCcw />
-            <span className="hidden sm:inline">{t('documents.retryFailed', { count: counts['failed'] })}</span>
+            <span className="hidden sm:inline">{t('documents.retryFailed', { count: failed })}</span>
           </Button>
         ) : null}
         <Button variant="primary" onClick={onUpload}>
@@ -68,7 +71,7 @@ export function DocumentToolbar({ counts, state, onState, text, onText, filtered
             <ScrollText />
             {t('pipeline.log')}
           </MenuItem>
-          <MenuItem danger disabled={!counts['all']} onSelect={onClearAll}>
+          <MenuItem danger disabled={empty} onSelect={onClearAll}>
             <Trash2 />
             {t('documents.clearAll')}
           </MenuItem>
@@ -83,19 +86,19 @@ export function DocumentToolbar({ counts, state, onState, text, onText, filtered
           <ListFilter />
           {t('filter.title')}
         </Button>
-        <div role="radiogroup" aria-label={t('documents.column.status')} className="no-scrollbar -mx-1 flex max-w-full gap-0.5 overflow-x-auto px-1">
+        <div role="radiogroup" aria-label={t('documents.column.status')} className="no-scrollbar -mx-1 flex max-w-full gap-0.5 overflow-x-auto p-1">
           {STATES.map((one) => (
-            <button
+            <label
               key={one}
-              type="button"
-              role="radio"
-              aria-checked={state === one}
-              className={cn('flex h-9 items-center gap-1.5 rounded-lg px-2.5 text-[0.8125rem] font-medium whitespace-nowrap', state === one ? 'bg-brand-soft text-brand-ink' : 'text-muted hover:bg-sunken')}
-              onClick={() => onState(one)}
+              className={cn(
+                'relative flex h-8 cursor-pointer items-center gap-1.5 rounded-lg px-2.5 text-[0.8125rem] font-medium whitespace-nowrap has-focus-visible:outline-2 has-focus-visible:outline-brand',
+                state === one ? 'bg-brand-soft text-brand-ink' : 'text-muted hover:bg-sunken hover:text-ink',
+              )}
             >
+              <input type="radio" name="document-state" className="sr-only" checked={state === one} onChange={() => onState(one)} />
               {t(`documents.state.${one}`)}
-              <span className={cn('text-xs tabular-nums', one === 'failed' && countOf(one) ? 'text-danger' : '')}>{formatNumber(countOf(one), i18n.language)}</span>
-            </button>
+              {counts ? <span className={cn('text-xs tabular-nums', one === 'failed' && countOf(one) ? 'text-danger' : '')}>{formatNumber(countOf(one), i18n.language)}</span> : null}
+            </label>
           ))}
         </div>
       </div>

@@ -1,5 +1,5 @@
 import { CircleStop, ScrollText } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState, type RefObject } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { PipelineStatus } from '@/api/lightrag'
 import { Button } from '@/components/ui/button'
@@ -47,8 +47,9 @@ export function PipelineLog({ status, open, onOpenChange }: { status: PipelineSt
   const { t, i18n } = useTranslation()
   const end = useRef<HTMLDivElement>(null)
   const lines = status.history_messages
+  const followed = useRef(true)
   useEffect(() => {
-    if (open) end.current?.scrollIntoView({ block: 'end' })
+    if (open && followed.current) end.current?.scrollIntoView({ block: 'end' })
   }, [open, lines.length])
   return (
     <Dialog open={open} onOpenChange={onOpenChange} layout="side" className="sm:max-w-2xl" title={t('pipeline.log')} description={status.job_start ? t('pipeline.since', { moment: formatMoment(status.job_start, i18n.language) }) : t('pipeline.idle')}>
@@ -65,7 +66,21 @@ export function PipelineLog({ status, open, onOpenChange }: { status: PipelineSt
       ) : (
         <p className="text-sm text-muted">{t('pipeline.empty')}</p>
       )}
-      <div ref={end} />
+      <EndMark ref={end} onSeen={(seen) => (followed.current = seen)} />
     </Dialog>
   )
+}
+
+/** The end of the log: as long as it is in view the log is followed, who has scrolled back reads on. */
+function EndMark({ ref, onSeen }: { ref: RefObject<HTMLDivElement | null>; onSeen: (seen: boolean) => void }) {
+  useEffect(() => {
+    const mark = ref.current
+    if (!mark) return undefined
+    const observer = new IntersectionObserver((entries) => onSeen(entries.at(-1)?.isIntersecting ?? true))
+    observer.observe(mark)
+    return () => observer.disconnect()
+    // The mark is there once, with the dialog.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [])
+  return <div ref={ref} className="h-4" />
 }

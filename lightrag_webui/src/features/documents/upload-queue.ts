@@ -44,19 +44,20 @@ export function useUploadQueue() {
     dispatch({ type: 'add', items: [...files].map((file) => ({ id: nextId++, file, state: 'waiting', share: 0, error: null })) })
   }, [])
 
-  const send = useCallback(async (waiting: UploadItem[], metadata: object): Promise<number> => {
+  const send = useCallback(async (waiting: UploadItem[], metadata: object): Promise<{ done: number; failed: number }> => {
     const abort = new AbortController()
     control.current = abort
     const queue = [...waiting]
-    let done = 0
+    const ended = { done: 0, failed: 0 }
     const worker = async () => {
       for (let item = queue.shift(); item && !abort.signal.aborted; item = queue.shift()) {
         // One after the other is the point: each worker has one file in its hands.
-        if (await sendOne(item, metadata, abort.signal, dispatch)) done += 1
+        if (await sendOne(item, metadata, abort.signal, dispatch)) ended.done += 1
+        else if (!abort.signal.aborted) ended.failed += 1
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, worker))
-    return done
+    return ended
   }, [])
 
   const stop = useCallback(() => control.current?.abort(), [])

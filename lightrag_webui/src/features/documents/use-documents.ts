@@ -2,7 +2,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tansta
 import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { toast } from 'sonner'
-import { cancelPipeline, clearDocuments, deleteDocuments, getDocumentsPaginated, getPipelineStatus, reprocessFailed, scanForNewDocuments, type PaginatedRequest } from '@/api/lightrag'
+import { cancelPipeline, clearDocuments, deleteDocuments, getDocumentsPaginated, getPipelineStatus, reprocessFailed, retryDocument, scanForNewDocuments, type PaginatedRequest } from '@/api/lightrag'
 import { errorText } from '@/lib/errors'
 
 export const DOCUMENTS_KEY = ['documents']
@@ -25,31 +25,6 @@ export function useDocuments(request: PaginatedRequest) {
     refetchInterval: (query) => {
       const counts = query.state.data?.status_counts ?? {}
       return UNFINISHED.some((state) => counts[state]) ? 1500 : 12_000
-    },
-  })
-}
-
-/** Documents that a search by text looks through at the most. */
-export const SEARCHED_MAX = 10_000
-const SEARCH_PAGE = 200
-
-/** All documents that a request lists, page after page: the server cannot search by text, so the page does. */
-export function useAllDocuments(request: PaginatedRequest, enabled: boolean) {
-  return useQuery({
-    queryKey: [...DOCUMENTS_KEY, 'all', request],
-    enabled,
-    staleTime: 30_000,
-    placeholderData: keepPreviousData,
-    queryFn: async ({ signal }) => {
-      const fetchPage = (page: number) => getDocumentsPaginated({ ...request, page, page_size: SEARCH_PAGE }, signal)
-      const first = await fetchPage(1)
-      const pages = Math.min(first.pagination.total_pages, SEARCHED_MAX / SEARCH_PAGE)
-      const documents = [...first.documents]
-      for (let page = 2; page <= pages; page += 4) {
-        const numbers = [page, page + 1, page + 2, page + 3].filter((one) => one <= pages)
-        for (const part of await Promise.all(numbers.map(fetchPage))) documents.push(...part.documents)
-      }
-      return { documents, cut: first.pagination.total_count > SEARCHED_MAX }
     },
   })
 }
@@ -96,6 +71,13 @@ function useAction<T>(action: (value: T) => Promise<{ message: string; status?: 
 
 export const useScan = () => useAction<void>(() => scanForNewDocuments())
 export const useRetryFailed = () => useAction<void>(() => reprocessFailed())
+export const useRetry = () => {
+  const { t } = useTranslation()
+  return useAction<string>(async (id) => {
+    await retryDocument(id)
+    return { message: t('documents.retried') }
+  })
+}
 export const useCancel = () => useAction<void>(() => cancelPipeline())
 export const useClearAll = () => useAction<void>(() => clearDocuments())
 export const useDelete = () => useAction<{ ids: string[]; files: boolean }>(({ ids, files }) => deleteDocuments(ids, files))

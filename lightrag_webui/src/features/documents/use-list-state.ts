@@ -32,6 +32,7 @@ export function useListState() {
     page_size: pageSize,
     sort_field: field,
     sort_direction: direction,
+    ...(wanted ? { search: wanted } : {}),
     ...(states ? { status_filters: [...states] } : {}),
   }
   const sorting: Sorting = {
@@ -52,8 +53,6 @@ export function useListState() {
   }
   return {
     request, sorting, filter, setFilter, text, setText, opened, setOpened,
-    /** Text to search for, once typing has paused. */
-    wanted,
     state: toStateFilter(state), setState,
     page: pageNumber, setPage: (value: number) => setPage(String(value)),
     size: pageSize, setSize: (value: number) => setSize(String(value)),

@@ -1,7 +1,8 @@
 import { useMutation } from '@tanstack/react-query'
+import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 import { toast } from 'sonner'
-import { clearCache } from '@/api/lightrag'
+import { clearCache, type Health } from '@/api/lightrag'
 import { Button } from '@/components/ui/button'
 import { Field } from '@/components/ui/field'
 import { Select } from '@/components/ui/input'
@@ -11,7 +12,33 @@ import { LANGUAGES, setLanguage, type Language } from '@/lib/i18n'
 import { useHealth } from '@/lib/queries'
 import { setTheme, useTheme, type Theme } from '@/lib/theme'
 
-const SHOWN = ['llm_binding', 'llm_model', 'embedding_binding', 'embedding_model', 'enable_rerank', 'rerank_model', 'kv_storage', 'vector_storage', 'graph_storage', 'doc_status_storage', 'workspace', 'max_graph_nodes', 'summary_language', 'cosine_threshold'] as const
+/** What a person wants to know of the server: which models answer, and where things are kept. */
+function factsOf(health: Health | undefined, t: TFunction): Array<[string, string]> {
+  const settings = health?.configuration ?? {}
+  const say = (...names: string[]) => [...new Set(names.map((name) => String(settings[name] ?? '')).filter(Boolean))].join(' · ') || t('settings.none')
+  const prefixes = settings['scope_tag_prefixes']
+  const scopes = Array.isArray(prefixes) ? prefixes.join(', ') : ''
+  return [
+    [t('settings.version'), health?.core_version ?? '–'],
+    ...(health?.configuration
+      ? ([
+          [t('settings.answers'), say('llm_binding', 'llm_model')],
+          [t('settings.embeddings'), say('embedding_binding', 'embedding_model')],
+          [t('settings.reranker'), settings['enable_rerank'] ? say('rerank_binding', 'rerank_model') : t('settings.none')],
+          [t('settings.storage'), say('kv_storage', 'doc_status_storage', 'vector_storage', 'graph_storage')],
+          ...(settings['workspace'] ? [[t('settings.workspace'), String(settings['workspace'])]] : []),
+          [t('settings.scopes'), scopes || t('settings.none')],
+        ] as Array<[string, string]>)
+      : []),
+  ]
+}
+
+/** All settings that the server tells, by their own names. */
+function technicalOf(health: Health | undefined): Array<[string, string]> {
+  return Object.entries(health?.configuration ?? {})
+    .map(([name, value]): [string, string] => [name, value !== null && typeof value === 'object' ? JSON.stringify(value) : String(value ?? '')])
+    .filter(([, value]) => value && value !== '{}' && value !== '[]')
+}
 
 export default function SettingsPage() {
   const { t, i18n } = useTranslation()
@@ -22,7 +49,8 @@ export default function SettingsPage() {
     onSuccess: () => toast.success(t('settings.cacheCleared')),
     onError: (error) => toast.error(errorText(error, t)),
   })
-  const configuration = health.data?.configuration
+  const facts = factsOf(health.data, t)
+  const technical = technicalOf(health.data)
   return (
     <div className="h-full overflow-y-auto">
       <div className="mx-auto flex max-w-2xl flex-col gap-8 px-4 py-6 sm:px-6">
@@ -54,19 +82,26 @@ export default function SettingsPage() {
         <section className="flex flex-col gap-3 rounded-2xl border bg-surface p-5 shadow-card">
           <h2 className="text-sm font-semibold">{t('settings.server')}</h2>
           <dl className="grid grid-cols-[minmax(0,auto)_minmax(0,1fr)] gap-x-6 gap-y-2 text-sm">
-            <dt className="text-muted">{t('settings.version')}</dt>
-            <dd>{health.data?.core_version ?? '–'}</dd>
-            {SHOWN.map((name) => {
-              const value = configuration?.[name]
-              if (value == null || value === '') return null
-              return (
-                <div key={name} className="col-span-2 grid grid-cols-subgrid">
-                  <dt className="text-muted" dir="ltr">{name}</dt>
-                  <dd className="min-w-0 break-words" dir="ltr">{String(value)}</dd>
-                </div>
-              )
-            })}
+            {facts.map(([name, value]) => (
+              <div key={name} className="col-span-2 grid grid-cols-subgrid">
+                <dt className="text-muted">{name}</dt>
+                <dd className="min-w-0 break-words"><bdi>{value}</bdi></dd>
+              </div>
+            ))}
           </dl>
+          {technical.length ? (
+            <details className="text-sm">
+              <summary className="cursor-pointer rounded text-[0.8125rem] font-medium text-muted hover:text-ink">{t('settings.technical')}</summary>
+              <dl dir="ltr" className="mt-3 grid grid-cols-[minmax(0,auto)_minmax(0,1fr)] gap-x-6 gap-y-1 font-mono text-xs">
+                {technical.map(([name, value]) => (
+                  <div key={name} className="col-span-2 grid grid-cols-subgrid">
+                    <dt className="break-words text-muted">{name}</dt>
+                    <dd className="min-w-0 break-words">{value}</dd>
+                  </div>
+                ))}
+              </dl>
+            </details>
+          ) : null}
         </section>
         <section className="flex flex-wrap items-center gap-4 rounded-2xl border bg-surface p-5 shadow-card">
           <div className="min-w-0 flex-1">
