@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { launch, openPage } from './browser'
 import { startServer, type Server } from './server'
@@ -21,19 +21,23 @@ const document = (number: number) => ({
   file_path: `archive/file-${number}.md`, tags: ['type:letter', `box:${number % 50}`], meta: {}, start_date: '1930-01-01T00:00:00+00:00',
 })
 
-it('keeps a list of ten thousand documents short, and searches all of it', async () => {
+it('keeps a list of ten thousand documents short, and lets the server search all of it', async () => {
   const { page, faults } = await openPage(browser, server.root)
   await page.route('**/documents/paginated', async (route) => {
-    const { page: number, page_size: size } = route.request().postDataJSON() as { page: number; page_size: number }
-    const documents = Array.from({ length: size }, (_none, index) => document((number - 1) * size + index + 1))
-    const pages = Math.ceil(COUNT / size)
-    await route.fulfill({ json: { documents, pagination: { page: number, page_size: size, total_count: COUNT, total_pages: pages, has_next: number < pages, has_prev: number > 1 }, status_counts: { processed: COUNT, all: COUNT } } })
+    const { page: number, page_size: size, search = '' } = route.request().postDataJSON() as { page: number; page_size: number; search?: string }
+    const found = Array.from({ length: COUNT }, (_none, index) => document(index + 1)).filter((one) => one.file_path.includes(search))
+    const documents = found.slice((number - 1) * size, number * size)
+    const pages = Math.ceil(found.length / size)
+    await route.fulfill({ json: { documents, pagination: { page: number, page_size: size, total_count: found.length, total_pages: pages, has_next: number < pages, has_prev: number > 1 }, status_counts: { processed: COUNT, all: COUNT } } })
   })
   await page.goto(server.page('/documents?size=200'))
   await page.getByText('1–200 of 10,000').waitFor()
   const rows = page.locator('[role=row][data-index]')
   expect(await rows.count()).toBeLessThan(40)
-  await page.getByRole('table').evaluate((table) => table.scrollTo(0, table.scrollHeight))
+  const { frames, worst, seconds } = await scrollThrough(page)
+  console.log(`200 rows scrolled in ${seconds.toFixed(1)} s: ${Math.round(frames / seconds)} frames a second, the longest ${Math.round(worst)} ms`)
+  // Drawn in software on shared cores; what matters is that no frame takes as long as a person notices.
+  expect(frames / seconds).toBeGreaterThan(15)
   await page.getByRole('button', { name: 'file-200.md', exact: true }).waitFor()
   expect(await rows.count()).toBeLessThan(40)
   await page.getByRole('button', { name: 'Next page' }).click()
@@ -44,11 +48,28 @@ it('keeps a list of ten thousand documents short, and searches all of it', async
   // Looking at a document leaves the list where it was.
   await page.getByText('201–400 of 10,000').waitFor()
   await page.getByRole('searchbox').fill('file-9999.')
-  await page.getByRole('button', { name: 'file-9999.md', exact: true }).waitFor({ timeout: 30_000 })
+  await page.getByRole('button', { name: 'file-9999.md', exact: true }).waitFor()
   await page.getByText('1–1 of 1', { exact: true }).waitFor()
   expect(faults).toEqual([])
   await page.context().close()
 })
+
+/** Scrolls the table from top to end, a step with every frame, and tells how long the frames took. */
+function scrollThrough(page: Page): Promise<{ frames: number; worst: number; seconds: number }> {
+  return page.getByRole('table').evaluate((table) => new Promise((done) => {
+    const start = performance.now()
+    let [frames, worst, last] = [0, 0, start]
+    const step = (now: number) => {
+      worst = Math.max(worst, now - last)
+      last = now
+      frames += 1
+      table.scrollBy(0, 120)
+      if (table.scrollTop + table.clientHeight < table.scrollHeight - 1) requestAnimationFrame(step)
+      else done({ frames, worst, seconds: (performance.now() - start) / 1000 })
+    }
+    requestAnimationFrame(step)
+  }))
+}
 
 it('draws ten thousand entities and stays answerable', async () => {
   const { page, faults } = await openPage(browser, server.root)

@@ -56,6 +56,8 @@ export function offlineError(): ApiError {
   return new ApiError('offline', { code: 'offline' })
 }
 
+/** Whoever asks these is looking after the credential already. */
+const ABOUT_ACCESS: ReadonlySet<string> = new Set(['get_auth_status', 'login', 'verify_credential'])
 const REFUSALS: ReadonlySet<string> = new Set(['invalid_token', 'login_required', 'invalid_key', 'key_required'])
 
 /** Looks at what an answer says besides its content: a fresh token, a credential that is no longer good. */
@@ -148,7 +150,7 @@ export async function send<Id extends OperationId>(id: Id, options: CallOptions<
     throw offlineError()
   }
   const error = response.ok ? null : toApiError(response.status, await response.json().catch(() => null), response.headers.get('Retry-After'))
-  heedAnswer(token, response.headers.get('X-New-Token'), error)
+  heedAnswer(token, response.headers.get('X-New-Token'), ABOUT_ACCESS.has(id) ? null : error)
   if (error) throw error
   return response
 }

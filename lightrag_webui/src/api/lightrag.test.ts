@@ -145,10 +145,12 @@ describe('requests', () => {
       answer(body, status)
       await call('get_health').catch(() => null)
     }
+    answer({ detail: 'x', code: 'invalid_token' }, 401)
+    await call('verify_credential').catch(() => null)
     vi.stubGlobal('fetch', vi.fn(async () => { throw new TypeError('failed') }))
     await call('get_health').catch(() => null)
     stop()
-    expect(notices).toEqual(['answered', 'refused', 'answered', 'answered', 'offline'])
+    expect(notices).toEqual(['answered', 'refused', 'answered', 'answered', 'answered', 'offline'])
   })
 
   it('reads the faults of a form from their line, and leaves other lines alone', () => {

@@ -18,10 +18,10 @@ export function AuthGate({ children }: { children: ReactNode }) {
   const open = auth.data?.open === true
   if (open && !entered) setEntered(true)
 
-  // Any request may find out that the credential is no longer good; another tab may sign in.
+  // Any request may find out that the credential is no longer good; another tab may sign in or out.
   useEffect(() => {
     const askAgain = () => void client.invalidateQueries({ queryKey: AUTH_KEY })
-    const stopped = [onNotice((notice) => notice === 'refused' && open && askAgain()), session.subscribe(() => !open && askAgain())]
+    const stopped = [onNotice((notice) => notice === 'refused' && open && askAgain()), session.subscribe(askAgain)]
     return () => stopped.forEach((stop) => stop())
   }, [client, open])
 
@@ -33,7 +33,7 @@ export function AuthGate({ children }: { children: ReactNode }) {
         <Dialog.Root open={!open}>
           <Dialog.Portal>
             <Dialog.Content aria-describedby={undefined} className="fixed inset-0 z-70 overflow-y-auto bg-page outline-none" onEscapeKeyDown={(event) => event.preventDefault()}>
-              <Dialog.Title className="sr-only">{t('auth.signIn')}</Dialog.Title>
+              <Dialog.Title asChild><span className="sr-only">{t('auth.signIn')}</span></Dialog.Title>
               {auth.data && !open ? <LoginCard access={auth.data} /> : null}
             </Dialog.Content>
           </Dialog.Portal>

@@ -54,7 +54,7 @@ export function PipelineLog({ status, open, onOpenChange }: { status: PipelineSt
   return (
     <Dialog open={open} onOpenChange={onOpenChange} layout="side" className="sm:max-w-2xl" title={t('pipeline.log')} description={status.job_start ? t('pipeline.since', { moment: formatMoment(status.job_start, i18n.language) }) : t('pipeline.idle')}>
       {lines.length ? (
-        <ol className="flex flex-col gap-1 font-mono text-xs leading-relaxed" dir="ltr" aria-live="polite">
+        <ol tabIndex={0} data-first aria-label={t('pipeline.log')} className="flex flex-col gap-1 rounded font-mono text-xs leading-relaxed outline-offset-4" dir="ltr" aria-live="polite">
           {lines.map((line, index) => (
             // Lines are only ever added at the end.
             // oxlint-disable-next-line react/no-array-index-key
