@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from lightrag.constants import UNKNOWN_SOURCE
 from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.contracts.evidence import Evidence
@@ -53,7 +54,7 @@ async def update_document_metadata(
         status = DocProcessingStatus.from_row(row)
         if status.metadata.get("is_duplicate") and status.status is not DocStatus.PROCESSED:
             raise InputError(f"{doc_id!r} is a refused duplicate; change {status.metadata.get('original_doc_id')!r}")
-        updated = patched_metadata(context, status.metadata, patch)
+        updated = patched_metadata(context, status.metadata, patch, status.file_path)
         changed = DocProcessingStatus(**{**status.__dict__, "metadata": updated, "updated_at": timestamp()})
         await _write(context, doc_id, status, changed)
         # A run that has begun meanwhile may have read the old row, and goes on writing what it has read.
@@ -68,9 +69,14 @@ def _refuse_while_busy(state: PipelineState) -> None:
 
 
 def patched_metadata(
-    context: EngineContext, metadata: Mapping[str, Any], patch: DocumentMetadata | Mapping[str, Any]
+    context: EngineContext,
+    metadata: Mapping[str, Any],
+    patch: DocumentMetadata | Mapping[str, Any],
+    file_path: str = UNKNOWN_SOURCE,
 ) -> dict[str, Any]:
     """Return a status row's metadata with the user's part replaced field by field; of a model, the fields it was given.
+
+    A ``source_path`` that is cleared is the document's own path again, as for a document that is given none.
 
     Raises:
         FilterSyntaxError: The result is not valid.
@@ -85,7 +91,10 @@ def patched_metadata(
     model = DocumentMetadata.coerce({**public_metadata(metadata), **patch})
     check_scope_tags(model, context.settings.scope_tag_prefixes)
     own = {name: value for name, value in metadata.items() if name not in USER_METADATA_KEYS}
-    return {**own, **model.to_storage()}
+    stored = model.to_storage()
+    if "source_path" in patch and file_path != UNKNOWN_SOURCE:
+        stored.setdefault("user_source_path", file_path)
+    return {**own, **stored}
 
 
 async def _write(context: EngineContext, doc_id: str, before: DocProcessingStatus, after: DocProcessingStatus) -> None:

@@ -37,6 +37,7 @@ CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"start_date": None, "end_date": None}, {"start_date": None, "end_date": None}),
     ({"meta": {"other": [1, {"x": None}]}}, {"meta": {"other": [1, {"x": None}]}}),
     ({"doc_type": "Note", "source_path": "/letters//a.md"}, {"doc_type": "note", "source_path": "letters/a.md"}),
+    ({"source_path": None}, {"source_path": "alpha"}),
     ({"modified_at": None}, {"modified_at": None}),
     ({}, {}),
 ]
