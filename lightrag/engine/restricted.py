@@ -88,13 +88,16 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
         Raises:
             AccessDeniedError: It would.
         """
+        self._access.require(metadata, doc_id)
+        self._refuse_foreign_scopes(metadata, "adding a document to")
+
+    def _refuse_foreign_scopes(self, metadata: Mapping[str, Any], what: str) -> None:
         from lightrag.kg_scopes import parse_scope_tag
 
-        self._access.require(metadata, doc_id)
         scopes = set(parse_scope_tag(metadata.get("user_tags") or [], self._scope_prefixes()))
         foreign = sorted(scopes - {self._access.scope}) if self._access.scope is not None else []
         if foreign:
-            self._refuse(f"adding a document to the scope {foreign[0]!r}")
+            self._refuse(f"{what} the scope {foreign[0]!r}")
 
     async def aget_docs_by_ids(self, ids: str | list[str]) -> dict[str, DocProcessingStatus]:
         """Return the status rows of documents; those outside are left out like unknown ones."""
@@ -118,12 +121,14 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
         return counts
 
     async def adelete_by_doc_id(self, doc_id: str, delete_llm_cache: bool = False) -> DeletionResult:
-        """Delete a document inside; one outside is refused.
+        """Delete a document inside; one outside, or also in a scope of somebody else, is refused.
 
         Raises:
-            AccessDeniedError: It lies outside.
+            AccessDeniedError: It lies outside, or would be missing elsewhere.
         """
-        await self._require_document(doc_id)
+        row = await self._require_document(doc_id)
+        if row is not None:
+            self._refuse_foreign_scopes(row.get("metadata") or {}, "taking a document out of")
         return await super().adelete_by_doc_id(doc_id, delete_llm_cache)
 
     async def aupdate_document_metadata(

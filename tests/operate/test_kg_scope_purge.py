@@ -160,7 +160,12 @@ async def test_requests_outside_are_refused_and_not_emptied(make_engine: EngineF
         await view.ainsert("X -> Y: z\n", metadata={"tags": ["tenant:2"]})
     with pytest.raises(ScopeError):
         view.restricted(required_tags=["tenant:2"])
-    assert set(await engine.aget_docs_by_ids(["d1", "d2"])) == {"d1", "d2"}
+    await insert(engine, "shared", "IKEA -> Oslo: both tell of Oslo\n", "tenant:1", "tenant:2")
+    with pytest.raises(AccessDeniedError, match="out of the scope 'tenant:2'"):
+        await view.adelete_by_doc_id("shared")
+    assert "Oslo" in await engine.get_graph_labels(tenant_tag="tenant:2")
+    assert (await view.adelete_by_doc_id("d1")).status == "success"
+    assert set(await engine.aget_docs_by_ids(["d1", "d2", "shared"])) == {"d2", "shared"}
 
 
 async def test_what_a_limited_caller_adds_is_inside(make_engine: EngineFactory) -> None:
