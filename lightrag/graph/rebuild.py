@@ -25,21 +25,25 @@ async def without_documents(
     Args:
         context: The workspace.
         document_ids: The documents.
-        keeping: Evidence of theirs that stays; it is written again, so the caller drops first.
+        keeping: Evidence that they have afterwards; it is written anew, so the caller drops first.
 
     Raises:
         ModelError: The embedding model failed; nothing has been written.
     """
     evidence = context.stores.evidence
     gone = set(document_ids)
-    objects = await evidence.objects_of_documents(gone)
-    before = {kind: await evidence.of_objects(kind, object_ids) for kind, object_ids in objects.items()}
-    remaining = {
-        kind: {key: [row for row in rows if row.document_id not in gone] for key, rows in found.items()}
-        for kind, found in before.items()
+    objects = {
+        kind: dict.fromkeys(object_ids) for kind, object_ids in (await evidence.objects_of_documents(gone)).items()
     }
     for row in keeping:
-        remaining.setdefault(row.kind, {}).setdefault(row.object_id, []).append(row)
+        objects.setdefault(row.kind, {})[row.object_id] = None
+    before = {kind: await evidence.of_objects(kind, list(object_ids)) for kind, object_ids in objects.items()}
+    remaining = {
+        kind: {key: [row for row in before[kind].get(key, ()) if row.document_id not in gone] for key in object_ids}
+        for kind, object_ids in objects.items()
+    }
+    for row in keeping:
+        remaining[row.kind][row.object_id].append(row)
     change = await _refolded(context, remaining, before)
     change.evidence = list(keeping)
     return change

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lightrag.context import EngineContext
-from lightrag.exceptions import InputError, ModelError
+from lightrag.exceptions import DuplicateError, InputError, ModelError
+from lightrag.graph.rebuild import without_documents
+from lightrag.ingest.announce import announce_document
 from lightrag.ingest.custom_documents import (
     CUSTOM_CHUNKS_METHOD,
     CustomDocument,
@@ -15,10 +18,11 @@ from lightrag.ingest.custom_documents import (
     store_custom_document,
     stored_metadata,
 )
-from lightrag.ingest.documents import normalize_source_path
+from lightrag.ingest.documents import normalize_source_path, timestamp
 from lightrag.ingest.extract import extract_document
+from lightrag.ingest.persist import in_all_partitions, write_chunks
 from lightrag.ingest.state import PipelineState
-from lightrag.ingest.work import Chunk
+from lightrag.ingest.work import Chunk, DocumentWork
 from lightrag.runtime.hashing import compute_mdhash_id
 from lightrag.runtime.text import is_readable, sanitize_text
 from lightrag.runtime.tokens import count_tokens
@@ -31,16 +35,17 @@ async def insert_custom_chunks(
     text_chunks: Sequence[str],
     options: CustomOptions | None = None,
 ) -> str:
-    """Add a document with given chunks.
+    """Add a document with given chunks, or further chunks to one that is there.
 
-    A document that was added in this way under the same id is replaced. When anything fails nothing of it is stored;
-    the model's replies are kept, so another attempt pays only for what is missing.
+    When anything fails nothing is stored; the replies of the model are kept, so another attempt pays only for what is
+    missing.
 
     Args:
         context: The workspace.
         state: Its pipeline.
-        full_text: The whole text.
-        text_chunks: Its pieces in order; pieces without text are skipped, equal ones count once.
+        full_text: The whole text; that of a document that is there stays as it is.
+        text_chunks: Its pieces in order; pieces without text are skipped, equal ones count once, and those that the
+            document has already are left as they are.
         options: Id, source path, metadata and scope.
 
     Returns:
@@ -48,7 +53,7 @@ async def insert_custom_chunks(
 
     Raises:
         InputError: There is no text, or an argument cannot be used.
-        DuplicateError: Another document has this id or this text.
+        DuplicateError: The document of this id is not processed.
         PipelineBusyError: Documents are being deleted.
         ModelError: A chunk could not be extracted or embedded.
     """
@@ -65,24 +70,61 @@ async def insert_custom_chunks(
         metadata=stored_metadata(context, options),
     )
     work = await open_work(context, state, document)
-    work.chunks = [
-        Chunk(
-            # Two documents may hold the same chunk, and each must be able to go alone.
-            chunk_id=compute_mdhash_id(f"{doc_id}\n{content}", "chunk-"),
-            content=content,
-            tokens=count_tokens(context.models.tokenizer, content),
-            order=order,
-        )
-        for order, content in enumerate(contents)
-    ]
-    work.vectors = await context.models.embedder.embed(contents)
+    known = set(work.row.chunks_list)
+    chunks = [_chunk(context, doc_id, content) for content in contents]
+    work.chunks = [chunk for chunk in chunks if chunk.chunk_id not in known]
+    if not work.chunks:
+        return doc_id
+    for order, chunk in enumerate(work.chunks, start=len(known)):
+        chunk.order = order
+    work.vectors = await context.models.embedder.embed([chunk.content for chunk in work.chunks])
     try:
         await extract_document(context, work)
     except ModelError:
         await context.cache.flush()
         raise
-    await store_custom_document(context, state, document, work)
+    if known:
+        await _add_to_document(context, state, document, work)
+    else:
+        await store_custom_document(context, state, document, work)
     return doc_id
+
+
+def _chunk(context: EngineContext, doc_id: str, content: str) -> Chunk:
+    # Two documents may hold the same chunk, and each must be able to go alone.
+    chunk_id = compute_mdhash_id(f"{doc_id}\n{content}", "chunk-")
+    return Chunk(chunk_id, content, tokens=count_tokens(context.models.tokenizer, content), order=0)
+
+
+async def _add_to_document(
+    context: EngineContext, state: PipelineState, document: CustomDocument, work: DocumentWork
+) -> None:
+    """Write further chunks of a document with their evidence.
+
+    Raises:
+        DuplicateError: The document has been deleted or changed meanwhile.
+        ModelError: The embedding model failed; nothing was written.
+        StorageError: Nothing was written.
+    """
+    stores = context.stores
+    async with context.graph_lock:
+        row = (await open_work(context, state, document)).row
+        if row.chunks_list != work.row.chunks_list:
+            raise DuplicateError(f"document {document.doc_id!r} has changed meanwhile; add the chunks again")
+        work.row = replace(row, chunks_list=[])
+        known = await stores.evidence.of_documents([document.doc_id])
+        rows = [*known, *in_all_partitions(context, work)]
+        change = await without_documents(context, [document.doc_id], keeping=rows)
+        chunk_ids = [*row.chunks_list, *(chunk.chunk_id for chunk in work.chunks)]
+        changed = replace(row, chunks_list=chunk_ids, chunks_count=len(chunk_ids), updated_at=timestamp())
+        await context.cache.flush()
+        async with stores.unit_of_work():
+            await write_chunks(context, [work])
+            await stores.evidence.drop_documents([document.doc_id])
+            await change.write(stores)
+            await stores.mark_corpus_changed()
+            await stores.doc_status.upsert({document.doc_id: changed.to_row()})
+    announce_document(context, document.doc_id, changed)
 
 
 def _read(full_text: object, text_chunks: object) -> tuple[str, list[str]]:

@@ -119,31 +119,51 @@ class CustomDocument:
 async def open_work(context: EngineContext, state: PipelineState, document: CustomDocument) -> DocumentWork:
     """Return the work of a document that may be stored.
 
-    A document of the same id and kind is replaced: its chunks are known to the work, so that those it has no more go.
+    A custom graph of the same id is replaced: its chunks are known to the work, so that those it has no more go. Custom
+    chunks are added to the document of that id, whatever it was made from: the work has its row.
 
     Raises:
-        DuplicateError: Another document has this id or this text.
+        DuplicateError: Another document has this id.
+        InputError: Other metadata are given for a document that is there.
         PipelineBusyError: Documents are being deleted.
     """
     if state.destructive_busy:
         raise PipelineBusyError(f"the pipeline is busy ({state.job_name!r}); add documents when it has finished")
-    doc_status = context.stores.doc_status
     row = document.status()
-    stored = await doc_status.get_by_id(document.doc_id)
+    stored = await context.stores.doc_status.get_by_id(document.doc_id)
     if stored is not None:
         known = DocProcessingStatus.from_row(stored)
-        if known.metadata.get("chunk_method") != document.method or known.status is not DocStatus.PROCESSED:
-            raise DuplicateError(
-                f"document {document.doc_id!r} exists already (status {known.status.value}) and was not made by "
-                f"{document.method}; delete it first, or give another id"
-            )
-        row.created_at = known.created_at
-        row.chunks_list = known.chunks_list
-    elif document.method == CUSTOM_CHUNKS_METHOD:
-        found = await doc_status.get_doc_by_content_hash(document.content_hash)
-        if found is not None:
-            raise DuplicateError(f"the same text is already stored as {found[0]!r} (status {found[1].status.value})")
+        if document.method == CUSTOM_CHUNKS_METHOD:
+            row = _extended(document, known)
+        else:
+            _check_replaced(document, known)
+            row.created_at = known.created_at
+            row.chunks_list = known.chunks_list
     return DocumentWork(document.doc_id, row, text=document.text, notes={"process_start_time": int(time.time())})
+
+
+def _check_replaced(document: CustomDocument, known: DocProcessingStatus) -> None:
+    if known.metadata.get("chunk_method") != document.method or known.status is not DocStatus.PROCESSED:
+        raise DuplicateError(
+            f"document {document.doc_id!r} exists already (status {known.status.value}) and was not made by "
+            f"{document.method}; delete it first, or give another id"
+        )
+
+
+def _extended(document: CustomDocument, known: DocProcessingStatus) -> DocProcessingStatus:
+    """Return the row of a document that gets further chunks."""
+    if known.status is not DocStatus.PROCESSED:
+        raise DuplicateError(
+            f"document {document.doc_id!r} exists already (status {known.status.value}); chunks can be added to it "
+            "when it is processed"
+        )
+    differing = [name for name, value in document.metadata.items() if known.metadata.get(name) != value]
+    if differing:
+        raise InputError(
+            f"document {document.doc_id!r} has other metadata ({', '.join(differing)}); change them with "
+            "aupdate_document_metadata"
+        )
+    return known
 
 
 async def is_stored(context: EngineContext, document: CustomDocument) -> bool:

@@ -113,7 +113,7 @@ async def _write(context: EngineContext, group: Sequence[DocumentWork], change: 
     # Before the unit of work: replies that were paid for outlive its failure.
     await context.cache.flush()
     async with stores.unit_of_work():
-        await _write_chunks(context, group)
+        await write_chunks(context, group)
         await change.write(stores)
         await stores.mark_corpus_changed()
         await stores.doc_status.upsert({doc_id: row.to_row() for doc_id, row in rows.items()})
@@ -122,7 +122,12 @@ async def _write(context: EngineContext, group: Sequence[DocumentWork], change: 
         announce_document(context, work.doc_id, work.row)
 
 
-async def _write_chunks(context: EngineContext, group: Sequence[DocumentWork]) -> None:
+async def write_chunks(context: EngineContext, group: Sequence[DocumentWork]) -> None:
+    """Write the chunks of documents with their vectors, and delete those that their rows name besides.
+
+    Raises:
+        StorageError: Nothing of it is stored.
+    """
     stores = context.stores
     chunk_rows: dict[str, dict[str, Any]] = {}
     vector_rows: dict[str, dict[str, Any]] = {}

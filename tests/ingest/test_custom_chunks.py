@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lightrag.contracts.evidence import ObjectKind
 from lightrag.exceptions import DuplicateError, InputError, ModelError, PipelineBusyError
 from lightrag.graph.check import graph_consistency
 from lightrag.ingest.custom_chunks import insert_custom_chunks
@@ -65,11 +66,66 @@ async def test_two_documents_with_one_chunk_keep_their_own(workspace: Workspace)
     assert await workspace.names() == ["Ada Quay", "Velmouth"]
 
 
-async def test_the_same_id_is_replaced(workspace: Workspace) -> None:
-    await insert(workspace, [FIRST, SECOND], doc_id="mine")
+THIRD = "Velmouth -> Ada Quay: Velmouth named a pier after Ada Quay"
+
+
+async def test_further_chunks_are_added_to_the_document_of_that_id(workspace: Workspace, model: FactModel) -> None:
+    await insert(workspace, [FIRST], doc_id="mine", metadata={"tags": ["kept"]})
+    paid = model.count("extract")
+    await insert(workspace, [FIRST, SECOND, THIRD], "another text", doc_id="mine")
+    assert model.count("extract") == paid + 2
+    stores = workspace.context.stores
+    row = await stores.doc_status.get_by_id("mine")
+    assert row is not None
+    assert (row["status"], row["chunks_count"], row["metadata"]["user_tags"]) == ("processed", 3, ["kept"])
+    chunks = await stores.text_chunks.get_by_ids(row["chunks_list"])
+    assert [(chunk["content"], chunk["chunk_order_index"]) for chunk in chunks if chunk] == [
+        (FIRST, 0),
+        (SECOND, 1),
+        (THIRD, 2),
+    ]
+    assert (await stores.full_docs.get_by_id("mine") or {})["content"] == TEXT
+    assert await workspace.names() == ["Ada Quay", "Hallow Bridge", "Velmouth"]
+    assert await graph_consistency(workspace.context) == []
     await insert(workspace, [SECOND], doc_id="mine")
-    assert await workspace.names() == ["Hallow Bridge", "Velmouth"]
-    assert await workspace.context.stores.chunks.count() == 1
+    assert await stores.doc_status.get_by_id("mine") == row
+    await workspace.delete("mine")
+    assert await workspace.names() == []
+    assert await stores.text_chunks.is_empty()
+    assert await stores.chunks.count() == 0
+
+
+async def test_chunks_are_added_to_a_document_of_any_kind(workspace: Workspace) -> None:
+    await workspace.add("d1", [Fact("A", "B", "met")])
+    await workspace.add("d2", [Fact("Velmouth", "Ada Quay", "elected")])
+    await insert(workspace, [FIRST], doc_id="d1")
+    assert await workspace.names() == ["A", "Ada Quay", "B", "Velmouth"]
+    assert {row.document_id for row in await workspace.evidence(ObjectKind.ENTITY, "Velmouth")} == {"d1", "d2"}
+    assert await graph_consistency(workspace.context) == []
+    await workspace.delete("d1")
+    assert await workspace.names() == ["Ada Quay", "Velmouth"]
+
+
+async def test_chunks_that_fail_leave_the_document_as_it_was(workspace: Workspace, model: FactModel) -> None:
+    await insert(workspace, [FIRST], doc_id="mine")
+    before = await workspace.context.stores.doc_status.get_by_id("mine")
+
+    def fail(task: str, prompt: str) -> str | None:
+        raise ModelError("gone")
+
+    model.intercept = fail
+    with pytest.raises(ModelError, match="gone"):
+        await insert(workspace, [SECOND], doc_id="mine")
+    assert await workspace.context.stores.doc_status.get_by_id("mine") == before
+    assert await workspace.names() == ["Ada Quay", "Velmouth"]
+
+
+async def test_other_metadata_for_a_document_that_is_there_are_refused(workspace: Workspace) -> None:
+    await insert(workspace, [FIRST], doc_id="mine", metadata={"tags": ["one"]})
+    with pytest.raises(InputError, match=r"other metadata \(user_tags\); change them with aupdate_document_metadata"):
+        await insert(workspace, [SECOND], doc_id="mine", metadata={"tags": ["two"]})
+    await insert(workspace, [SECOND], doc_id="mine", metadata={"tags": ["one"]})
+    assert await workspace.context.stores.chunks.count() == 2
 
 
 async def test_a_failing_extraction_stores_nothing_and_what_was_paid_is_kept(
@@ -110,13 +166,12 @@ async def test_bad_input_is_named(workspace: Workspace, chunks: Any, text: Any, 
     assert await workspace.context.stores.doc_status.is_empty()
 
 
-async def test_duplicates_are_refused(workspace: Workspace) -> None:
+async def test_a_document_that_is_not_processed_gets_no_chunks(workspace: Workspace) -> None:
     await insert(workspace, [FIRST], doc_id="one")
-    with pytest.raises(DuplicateError, match="already stored as 'one'"):
-        await insert(workspace, [FIRST], doc_id="two")
-    await workspace.add("d1", [Fact("A", "B", "met")])
-    with pytest.raises(DuplicateError, match="'d1' exists already"):
-        await insert(workspace, [FIRST], "other", doc_id="d1")
+    await workspace.context.stores.doc_status.update_doc_status_fields({"one": {"status": "failed"}})
+    with pytest.raises(DuplicateError, match=r"'one' exists already .status failed.; chunks can be added to it when"):
+        await insert(workspace, [SECOND], doc_id="one")
+    await workspace.context.stores.doc_status.update_doc_status_fields({"one": {"status": "processed"}})
     workspace.state.destructive_busy = True
     with pytest.raises(PipelineBusyError):
         await insert(workspace, [FIRST], "third")
