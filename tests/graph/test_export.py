@@ -79,7 +79,7 @@ async def test_text(workspace: Workspace, tmp_path: Path) -> None:
 
 
 async def test_excel_holds_text_and_no_formula(workspace: Workspace, tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
+    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed; extra export")
     await filled(workspace)
     long = "x" * 40_000
     await create_entity(workspace.context, workspace.state, "Long", {"description": long})

@@ -22,7 +22,7 @@ from lightrag.parser.process import ParseRequest, ParserProcess
 from tests.parser import corpus
 from tests.parser.waiting import eventually
 
-LINUX = pytest.mark.skipif(sys.platform != "linux", reason="memory and life of processes are looked up in /proc")
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells in /proc what a process uses")
 
 
 @pytest.fixture

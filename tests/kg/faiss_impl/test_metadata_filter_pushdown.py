@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
-faiss = pytest.importorskip("faiss", reason="faiss-cpu is not installed; it comes with the extra faiss")
+faiss = pytest.importorskip("faiss", reason="faiss-cpu is not installed; extra faiss")
 
 from lightrag.exceptions import InputError, MissingDependencyError, SchemaVersionError, StorageError  # noqa: E402
 from lightrag.kg.faiss import index as index_module  # noqa: E402
