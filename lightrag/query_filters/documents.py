@@ -89,7 +89,9 @@ def document_facts(metadata: StoredMetadata) -> DocumentFacts:
         end_us=end_us,
         start_date="" if start_us is None else row[USER_START_DATE],
         end_date="" if end_us is None else row[USER_END_DATE],
-        tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list | tuple) else (),
+        tags=tuple(dict.fromkeys(tag for tag in tags if isinstance(tag, str)))
+        if isinstance(tags, list | tuple)
+        else (),
         doc_type=doc_type.strip().casefold() if isinstance(doc_type, str) else "",
         source_path=stored_path(path) if isinstance(path, str) else "",
         modified_ms=None if modified_us is None else floor_ms(modified_us),

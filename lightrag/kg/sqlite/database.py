@@ -172,9 +172,10 @@ class Database(Transactional[Write]):
         return memory
 
     def _load_filters(self, connection: sqlite3.Connection, memory: FilterMemory, wanted: Selection) -> None:
-        self.after_group(connection)
-        if not memory.is_ready(wanted):
-            with snapshot(connection):
+        with snapshot(connection):
+            # Looked at inside: another process may write at any time, and what is read must be what was looked at.
+            self.after_group(connection)
+            if not memory.is_ready(wanted):
                 memory.load(connection, wanted)
 
     def filters_now(self) -> FilterMemory | None:
