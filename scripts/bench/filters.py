@@ -42,6 +42,7 @@ from typing import Any
 import numpy as np
 import workload
 from filter_corpus import DIMENSION, TOP_K, Json, Truth, filter_for, insert_mix, open_engine, store_chunks
+from meters import resident_mb
 
 BENCH = Path(__file__).resolve().parent
 WORK = BENCH / ".work" / "filters"
@@ -149,12 +150,9 @@ async def measure_facets(rag: Any) -> Json:
 # --- load ------------------------------------------------------------------------------------------------------------
 
 
-def _resident_mb() -> float:
+def _settled_mb() -> float:
     gc.collect()
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) * 1024 / 1e6
-    raise RuntimeError("/proc/self/status has no VmRSS")
+    return resident_mb()
 
 
 async def load_once(directory: Path) -> Json:
@@ -172,9 +170,9 @@ async def load_once(directory: Path) -> Json:
     vectors, modules, first, later = Times(), Times(), Times(), Times()
     await vectors.of(_load_vectors, rag.context.stores.chunks)
     await modules.of(_import_modules)
-    before = _resident_mb()
+    before = _settled_mb()
     await first.of(ask, 1, filter_for(0.01, 1))
-    after = _resident_mb()
+    after = _settled_mb()
     for number in range(2, 9):
         await later.of(ask, number, filter_for(0.01, number))
     await rag.finalize_storages()

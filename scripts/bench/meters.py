@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getpagesize, getrusage
 
 MB = 1e6
 
@@ -35,7 +35,14 @@ def disk_bytes(directory: Path) -> int:
     return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
 
 
-def _io_counters() -> dict[str, int]:
+def resident_mb() -> float:
+    """Return the resident size of this program now."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * getpagesize() / MB
+
+
+def io_counters() -> dict[str, int]:
+    """Return what the kernel has counted for this process: `wchar` bytes were handed to it, and more."""
     lines = Path("/proc/self/io").read_text().splitlines()
     return {name: int(value) for name, value in (line.split(": ") for line in lines)}
 
@@ -57,12 +64,12 @@ class Meter:
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
         """Count what happens in the block."""
-        before = _io_counters()
+        before = io_counters()
         cpu, wall = cpu_seconds(), time.perf_counter()
         yield
         self.walls.append(time.perf_counter() - wall)
         self.cpu += cpu_seconds() - cpu
-        after = _io_counters()
+        after = io_counters()
         self.written += after["wchar"] - before["wchar"]
         self.flushed += after["write_bytes"] - before["write_bytes"]
 

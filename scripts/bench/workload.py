@@ -73,14 +73,15 @@ def _pseudo_words(count: int, seed: int, *, syllables: Sequence[int]) -> list[st
     return list(found)
 
 
-_WORDS = _pseudo_words(1500, 1, syllables=(1, 2, 2, 3))
+WORDS = _pseudo_words(1500, 1, syllables=(1, 2, 2, 3))
 _GIVEN = _pseudo_words(NAME_COUNT, 2, syllables=(2, 3))
 _FAMILY = _pseudo_words(NAME_COUNT, 3, syllables=(2, 3))
 NAMES = tuple(f"{a.capitalize()} {b.capitalize()}" for a, b in zip(_GIVEN, _FAMILY, strict=True))
 _ZIPF = list(itertools.accumulate((rank + 1) ** -ZIPF_EXPONENT for rank in range(NAME_COUNT)))
 
 
-def _draw_name(rng: random.Random) -> str:
+def draw_name(rng: random.Random) -> str:
+    """Return one of the names, drawn by Zipf's law."""
     return NAMES[min(bisect.bisect(_ZIPF, rng.random() * _ZIPF[-1]), NAME_COUNT - 1)]
 
 
@@ -119,7 +120,7 @@ def make_document(index: int) -> Document:
     def fill(limit: float) -> None:
         nonlocal length
         while length < limit:
-            add(rng.choice(_WORDS))
+            add(rng.choice(WORDS))
         parts[-1] += "."
         length += 1
 
@@ -129,9 +130,9 @@ def make_document(index: int) -> Document:
         slot = (end - start) / NAMES_PER_CHUNK
         previous = ""
         for position in range(NAMES_PER_CHUNK):
-            name = _draw_name(rng)
+            name = draw_name(rng)
             while name == previous:
-                name = _draw_name(rng)
+                name = draw_name(rng)
             previous = name
             add(f"[~{name}~]")
             fill(start + slot * (position + 1) - 8)
@@ -154,8 +155,8 @@ def make_queries(count: int, *, seed: int = 0) -> list[str]:
     rng = random.Random(seed * 104_729 + 5)
     questions = []
     for number in range(count):
-        first, second = _draw_name(rng), _draw_name(rng)
-        theme = rng.choice(_WORDS)
+        first, second = draw_name(rng), draw_name(rng)
+        theme = rng.choice(WORDS)
         subject = f"what joins [?{first}?] to [?{second}?] over the {theme}?"
         questions.append(f"Question {seed}.{number}: {subject}")
     return questions
@@ -205,12 +206,12 @@ def _extraction_reply(mentions: list[str], text: str) -> str:
     rows = []
     for name in dict.fromkeys(mentions):
         code = zlib.crc32(name.encode())
-        a, b, c = _pick(_WORDS, code ^ salt, 3)
+        a, b, c = _pick(WORDS, code ^ salt, 3)
         kind = ENTITY_TYPES[code % len(ENTITY_TYPES)]
         description = f"{name} kept the {a} of the {b} and later its {c}."
         rows.append(f"entity{_FIELD}{name}{_FIELD}{kind}{_FIELD}{description}")
     for first, second in itertools.pairwise(mentions):
-        a, b, c = _pick(_WORDS, zlib.crc32(f"{first}|{second}".encode()) ^ salt, 3)
+        a, b, c = _pick(WORDS, zlib.crc32(f"{first}|{second}".encode()) ^ salt, 3)
         description = f"{first} gave {second} the {a} and the {c} of the {b}."
         rows.append(f"relation{_FIELD}{first}{_FIELD}{second}{_FIELD}{a}, {b}{_FIELD}{description}")
     rows.append(_DONE)
@@ -221,7 +222,7 @@ def _reply(prompt: str, system_prompt: str, history: bool) -> tuple[str, str]:
     """Return which kind of call this is and the reply to it."""
     topics = _TOPIC.findall(prompt) or _TOPIC.findall(system_prompt)
     if topics:
-        themes = _pick(_WORDS, zlib.crc32("|".join(topics).encode()), 2)
+        themes = _pick(WORDS, zlib.crc32("|".join(topics).encode()), 2)
         return "keywords", json.dumps({"high_level_keywords": themes, "low_level_keywords": topics})
     mentions = _MENTION.findall(prompt) or _MENTION.findall(system_prompt)
     # A second look at a chunk carries the first reply, in the history or in the prompt itself.
@@ -229,7 +230,7 @@ def _reply(prompt: str, system_prompt: str, history: bool) -> tuple[str, str]:
         return "glean", _DONE
     if mentions:
         return "extract", _extraction_reply(mentions, prompt)
-    words = _pick(_WORDS, zlib.crc32(prompt.encode()), 6)
+    words = _pick(WORDS, zlib.crc32(prompt.encode()), 6)
     return "summary", f"Known over the years for the {', the '.join(words)}, as several records say."
 
 
@@ -305,8 +306,12 @@ class Bench:
         return dict(self.language_calls + self.embedding_calls)
 
 
-def build_engine(working_dir: Path) -> Bench:
+def build_engine(working_dir: Path, **fields: Any) -> Bench:
     """Make an engine over a directory, with its default storages and defaults for everything but the models.
+
+    Args:
+        working_dir: The directory.
+        fields: Further fields of the engine; they win.
 
     The answer cache is off, since it would answer for the engine; that of extraction replies is on.
     """
@@ -317,13 +322,13 @@ def build_engine(working_dir: Path) -> Bench:
     logging.getLogger("nano-vectordb").setLevel(logging.ERROR)
     complete, language_calls = make_language_model()
     embed, embedding_calls = make_embedder()
-    rag = LightRAG(
-        working_dir=str(working_dir),
-        llm_model_func=complete,
-        embedding_func=EmbeddingFunc(embedding_dim=EMBEDDING_DIM, max_token_size=8192, func=embed),
-        tokenizer=Tokenizer("block", BlockTokenizer()),
-        chunk_token_size=CHUNK_TOKENS,
-        chunk_overlap_token_size=CHUNK_OVERLAP_TOKENS,
-        enable_llm_cache=False,
-    )
+    usual: dict[str, Any] = {
+        "llm_model_func": complete,
+        "embedding_func": EmbeddingFunc(embedding_dim=EMBEDDING_DIM, max_token_size=8192, func=embed),
+        "tokenizer": Tokenizer("block", BlockTokenizer()),
+        "chunk_token_size": CHUNK_TOKENS,
+        "chunk_overlap_token_size": CHUNK_OVERLAP_TOKENS,
+        "enable_llm_cache": False,
+    }
+    rag = LightRAG(working_dir=str(working_dir), **(usual | fields))
     return Bench(rag, language_calls, embedding_calls)
