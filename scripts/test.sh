@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sets everything up and runs the checks and the tests. Safe to run as often as you like.
 #
-#   scripts/test.sh                      style, types, layers, then all tests on two processes
+#   scripts/test.sh                      style, types, layers, the web UI in Chromium, then all tests on two processes
 #   scripts/test.sh tests/query -k gate  only pytest, with these arguments
 set -euo pipefail
 
@@ -17,7 +17,7 @@ fi
 # The tests run even when a check has failed, so that one run shows everything.
 status=0
 "$root/scripts/lint.sh" || status=1
-"$root/scripts/webui.sh" check || status=1
+"$root/scripts/webui.sh" test || status=1
 printf '\n==> pytest\n'
 "$python" -m pytest -n 2 || status=1
 exit "$status"

@@ -28,7 +28,7 @@ export async function openPage(browser: Browser, root: string, options: BrowserC
   if (storage) await page.addInitScript((items) => {
     for (const [name, value] of Object.entries(items)) if (localStorage.getItem(name) === null) localStorage.setItem(name, value)
   }, storage)
-  page.setDefaultTimeout(12_000)
+  page.setDefaultTimeout(20_000)
   return { page, faults }
 }
 

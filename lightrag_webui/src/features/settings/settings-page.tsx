@@ -25,12 +25,18 @@ function factsOf(health: Health | undefined, t: TFunction): Array<[string, strin
           [t('settings.answers'), say('llm_binding', 'llm_model')],
           [t('settings.embeddings'), say('embedding_binding', 'embedding_model')],
           [t('settings.reranker'), settings['enable_rerank'] ? say('rerank_binding', 'rerank_model') : t('settings.none')],
-          [t('settings.storage'), say('kv_storage', 'doc_status_storage', 'vector_storage', 'graph_storage')],
+          [t('settings.storage'), enginesOf(settings) || t('settings.none')],
           ...(settings['workspace'] ? [[t('settings.workspace'), String(settings['workspace'])]] : []),
           [t('settings.scopes'), scopes || t('settings.none')],
         ] as Array<[string, string]>)
       : []),
   ]
+}
+
+/** The engines behind the storages, each once: `SQLite` for four classes of its family. */
+function enginesOf(settings: Record<string, unknown>): string {
+  const names = ['kv_storage', 'doc_status_storage', 'vector_storage', 'graph_storage'].map((name) => String(settings[name] ?? ''))
+  return [...new Set(names.filter(Boolean).map((name) => name.replace(/(?<!^Nano)(KV|DocStatus|VectorDB|Vector|Graph)?Storage$/, '')))].join(' · ')
 }
 
 /** All settings that the server tells, by their own names. */
