@@ -39,7 +39,9 @@ def check_fields(engine: EngineFields, settings: Settings) -> None:
         )
     if engine.max_pending_documents < 0:
         raise InputError(f"max_pending_documents={engine.max_pending_documents} must be 0 for no limit, or more")
-    normalize_scope_prefixes(settings.scope_tag_prefixes)
+    prefixes = normalize_scope_prefixes(settings.scope_tag_prefixes)
+    if settings.enable_kg_scope_materialization and not prefixes:
+        logger.warning("enable_kg_scope_materialization has no effect: scope_tag_prefixes names no prefix")
     warn_of_vision(engine.role_llm_configs or ())
     for name, description in unused_settings(settings).items():
         logger.warning("%s=%r: %s", name, getattr(settings, name), description)

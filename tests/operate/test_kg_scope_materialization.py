@@ -202,3 +202,10 @@ async def test_the_book_known_after_chapter_three(make_engine: EngineFactory) ->
     tenth = await names(engine, required_tags=["known-in-chapter:10"], top_k=100)
     assert tenth == await names(engine, top_k=100)
     assert len(await engine.alist_scopes()) == 10
+
+
+async def test_materialisation_without_prefixes_says_that_it_does_nothing(
+    make_engine: EngineFactory, caplog: pytest.LogCaptureFixture
+) -> None:
+    await make_engine(enable_kg_scope_materialization=True)
+    assert "enable_kg_scope_materialization has no effect: scope_tag_prefixes names no prefix" in caplog.text
