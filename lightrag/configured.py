@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from lightrag.contracts.roles import EXTRACT_ROLE, KEYWORD_ROLE, QUERY_ROLE, RoleLLMConfig
@@ -11,7 +12,9 @@ from lightrag.lightrag import LightRAG
 from lightrag.llm.offline import MODEL_NAME
 from lightrag.llm.registry import create_llm
 from lightrag.rerank.registry import NO_RERANKER, create_reranker
+from lightrag.rerank.windows import by_windows
 from lightrag.runtime.endpoints import ModelEndpoint
+from lightrag.runtime.tokens import TiktokenTokenizer
 from lightrag.settings import load_settings
 
 if TYPE_CHECKING:
@@ -93,7 +96,12 @@ def _reranker(bindings: ApiSettings, settings: Settings) -> RerankFunc | None:
         bindings.rerank_binding_api_key,
         settings.default_rerank_timeout,
     )
-    return create_reranker(bindings.rerank_binding, endpoint)
+    rerank = create_reranker(bindings.rerank_binding, endpoint)
+    if rerank is None or not bindings.rerank_enable_chunking:
+        return rerank
+    # Made when the first documents come: the vocabulary takes its time.
+    tokenizer = cache(lambda: TiktokenTokenizer(settings.tiktoken_model_name))
+    return by_windows(rerank, tokenizer, bindings.rerank_max_tokens_per_doc)
 
 
 def _embedding(bindings: ApiSettings, timeout: float) -> EmbeddingFunc:
@@ -101,23 +109,24 @@ def _embedding(bindings: ApiSettings, timeout: float) -> EmbeddingFunc:
         raise InputError(
             f"EMBEDDING_MODEL is empty; the binding {bindings.embedding_binding!r} needs the name of a model"
         )
-    prefixes = {
+    given = {
         "query_prefix": bindings.embedding_query_prefix,
         "document_prefix": bindings.embedding_document_prefix,
     }
+    prefixes = {name: value for name, value in given.items() if value}
     endpoint = ModelEndpoint(
         bindings.embedding_model or OFFLINE,
         bindings.embedding_binding_host or None,
         bindings.embedding_binding_api_key or None,
         float(timeout),
-        {name: value for name, value in prefixes.items() if value},
+        {**prefixes, **({} if bindings.embedding_use_base64 else {"use_base64": False})},
     )
     attributes = EmbeddingAttributes(
         embedding_dim=bindings.embedding_dim,
         max_token_size=bindings.embedding_token_limit or None,
         send_dimensions=bindings.embedding_send_dim,
         # A prefix tells questions from texts, so whoever gives one wants that.
-        supports_asymmetric=bindings.embedding_asymmetric or bool(endpoint.options),
+        supports_asymmetric=bindings.embedding_asymmetric or bool(prefixes),
     )
     return create_embedding(bindings.embedding_binding, endpoint, attributes)
 

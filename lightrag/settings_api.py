@@ -132,12 +132,19 @@ class BindingSettings(BaseSettings):
     embedding_asymmetric: bool = Field(False, description="Tell the model questions from documents.")
     embedding_query_prefix: str = Field("", description="Put before a question that is embedded, where asymmetric.")
     embedding_document_prefix: str = Field("", description="Put before a text that is embedded, where asymmetric.")
+    embedding_use_base64: bool = Field(
+        True, description="Ask for vectors as base64 instead of decimal numbers, where the binding knows both."
+    )
     embedding_binding_host: str = Field("", description="Address of the embedding model.")
     embedding_binding_api_key: str = Field("", repr=False, description="Key of the embedding model.")
     rerank_binding: str = Field("null", description="Binding of the reranker; null for none.")
     rerank_model: str = Field("", description="Name of the reranker; empty for the binding's own.")
     rerank_binding_host: str = Field("", description="Address of the reranker.")
     rerank_binding_api_key: str = Field("", repr=False, description="Key of the reranker.")
+    rerank_enable_chunking: bool = Field(
+        False, description="Cut documents that are too long for the reranker; the best piece speaks for its document."
+    )
+    rerank_max_tokens_per_doc: int = Field(480, ge=1, description="Tokens of such a piece at the most.")
 
 
 class RoleBindingSettings(BaseSettings):

@@ -14,9 +14,11 @@ from typing import Any
 
 from lightrag.contracts.models import RerankFunc
 from lightrag.exceptions import InputError, ModelReplyError
+from lightrag.rerank.windows import by_windows
 from lightrag.runtime.endpoints import ModelEndpoint
 from lightrag.runtime.http_json import DEFAULT_TIMEOUT, Service, post_json
 from lightrag.runtime.model_errors import redact
+from lightrag.runtime.tokens import TiktokenTokenizer
 from lightrag.runtime.usage import report_usage
 from lightrag.settings_api import provider_settings
 
@@ -131,6 +133,12 @@ def _read_result(source: str, result: Any, count: int) -> tuple[int, float]:
     return index, float(score)
 
 
+DEFAULT_WINDOW = 480
+"""Tokens of a window, where documents are cut and nobody says how long a window may be."""
+
+_OPTIONS = frozenset({"extra_body", "timeout", "enable_chunking", "max_tokens_per_doc"})
+
+
 async def jina_rerank(
     query: str,
     documents: Sequence[str],
@@ -140,8 +148,12 @@ async def jina_rerank(
     base_url: str | None = None,
     **options: Any,
 ) -> list[dict[str, Any]]:
-    """Rerank with Jina or a compatible server; see :func:`http_rerank`. The key may be that of ``JINA_API_KEY``."""
-    return await _rerank(JINA, query, documents, top_n, _endpoint(model, base_url, api_key, options))
+    """Rerank with Jina or a compatible server; see :func:`http_rerank`. The key may be that of ``JINA_API_KEY``.
+
+    Options are ``extra_body`` (sent too), ``timeout`` (seconds), ``enable_chunking`` and ``max_tokens_per_doc``:
+    documents that are longer are cut into windows of so many tokens, and a document gets the score of its best one.
+    """
+    return await _rerank(JINA, (query, documents), top_n, _endpoint(model, base_url, api_key, options), options)
 
 
 async def cohere_rerank(
@@ -153,8 +165,11 @@ async def cohere_rerank(
     base_url: str | None = None,
     **options: Any,
 ) -> list[dict[str, Any]]:
-    """Rerank with Cohere or a compatible server; see :func:`http_rerank`. The key may be that of ``COHERE_API_KEY``."""
-    return await _rerank(COHERE, query, documents, top_n, _endpoint(model, base_url, api_key, options))
+    """Rerank with Cohere or a compatible server; see :func:`http_rerank`. The key may be that of ``COHERE_API_KEY``.
+
+    Options as of :func:`jina_rerank`.
+    """
+    return await _rerank(COHERE, (query, documents), top_n, _endpoint(model, base_url, api_key, options), options)
 
 
 async def ali_rerank(
@@ -166,26 +181,35 @@ async def ali_rerank(
     base_url: str | None = None,
     **options: Any,
 ) -> list[dict[str, Any]]:
-    """Rerank with Alibaba Cloud; see :func:`http_rerank`. The key may be that of ``DASHSCOPE_API_KEY``."""
-    return await _rerank(ALIYUN, query, documents, top_n, _endpoint(model, base_url, api_key, options))
+    """Rerank with Alibaba Cloud; see :func:`http_rerank`. The key may be that of ``DASHSCOPE_API_KEY``.
+
+    Options as of :func:`jina_rerank`.
+    """
+    return await _rerank(ALIYUN, (query, documents), top_n, _endpoint(model, base_url, api_key, options), options)
 
 
 def _endpoint(model: str, base_url: str | None, api_key: str | None, options: Mapping[str, Any]) -> ModelEndpoint:
-    """Return what the arguments of a rerank function say; ``extra_body`` and ``timeout`` are known among the options.
+    """Return what the arguments of a rerank function say.
 
     Raises:
-        InputError: Another option was given.
+        InputError: An option is unknown.
     """
-    unknown = sorted(set(options) - {"extra_body", "timeout"})
+    unknown = sorted(set(options) - _OPTIONS)
     if unknown:
-        raise InputError(f"a rerank function has no {', '.join(map(repr, unknown))}; it takes extra_body and timeout")
+        raise InputError(
+            f"a rerank function has no {', '.join(map(repr, unknown))}; it takes {', '.join(sorted(_OPTIONS))}"
+        )
     return ModelEndpoint(model, base_url, api_key, options.get("timeout"), options.get("extra_body") or {})
 
 
 async def _rerank(
-    service: RerankService, query: str, documents: Sequence[str], top_n: int | None, given: ModelEndpoint
+    service: RerankService, texts: tuple[str, Sequence[str]], top_n: int | None, given: ModelEndpoint, options: Any
 ) -> list[dict[str, Any]]:
-    return await http_rerank(query, documents, top_n, service.placed(given), wrapped=service.wrapped)
+    rerank = _bound(service, given)
+    if options.get("enable_chunking"):
+        rerank = by_windows(rerank, TiktokenTokenizer, options.get("max_tokens_per_doc", DEFAULT_WINDOW))
+    query, documents = texts
+    return list(await rerank(query=query, documents=documents, top_n=top_n))
 
 
 def create_none(_endpoint: ModelEndpoint) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lightrag import configured
 from lightrag.configured import build_engine
 from lightrag.exceptions import InputError
 from lightrag.lightrag import LightRAG
@@ -88,3 +89,19 @@ def test_unknown_bindings_and_missing_names_are_told(build: Any) -> None:
         build(QUERY_LLM_BINDING="gpt")
     with pytest.raises(InputError, match="EMBEDDING_MODEL is empty"):
         build(QUERY_LLM_BINDING="", EMBEDDING_BINDING="jina")
+
+
+@pytest.mark.parametrize(("setting", "options"), [("true", {}), ("false", {"use_base64": False})])
+def test_vectors_in_decimal_numbers_can_be_asked_for(
+    build: Any, monkeypatch: pytest.MonkeyPatch, setting: str, options: dict[str, Any]
+) -> None:
+    seen: list[Any] = []
+    real = configured.create_embedding
+
+    def create(binding: str, endpoint: Any, attributes: Any) -> Any:
+        seen.append((endpoint.options, attributes.supports_asymmetric))
+        return real(binding, endpoint, attributes)
+
+    monkeypatch.setattr(configured, "create_embedding", create)
+    build(EMBEDDING_BINDING="openai", EMBEDDING_MODEL="m", EMBEDDING_BINDING_API_KEY="k", EMBEDDING_USE_BASE64=setting)
+    assert seen == [(options, False)]
