@@ -46,6 +46,11 @@ class ServerState:
     web_ui: Path | None = None
 
     def __post_init__(self) -> None:
+        shown = self.engine.ollama_server_infos
+        if shown is not None:
+            # What the engine was given wins over the environment, as with every other field.
+            names = {"ollama_emulating_model_name": shown.name, "ollama_emulating_model_tag": shown.tag}
+            self.settings = self.settings.model_copy(update={name: value for name, value in names.items() if value})
         policies = self.access.policies
         self._views = {
             policy: self.engine.restricted(policy.required_tags, policy.forbidden_tags)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from lightrag.api.ollama_prefix import Prefixed, parse_prefix
+from lightrag.base import OllamaServerInfos
 from lightrag.exceptions import FilterSyntaxError
 from tests.api.conftest import Serve, Server
 
@@ -177,3 +178,10 @@ async def test_broken_stream_is_an_error_line(filled: Server) -> None:
     filled.model.failure = RuntimeError("broken")
     found = lines((await chat(filled, "/naive Where was the Engine shown?")).text)
     assert "the llm failed" in found[-1]["error"]
+
+
+async def test_the_name_of_the_model_may_be_given_to_the_engine(serve: Serve) -> None:
+    server = await serve({"ollama_server_infos": OllamaServerInfos("archive")})
+    for path in ("/api/tags", "/api/ps"):
+        (model,) = (await server.client.get(path)).json()["models"]
+        assert model["name"] == "archive:latest"
