@@ -30,6 +30,12 @@ export function useFilter(): [FilterState, SetFilter] {
   return [state, change]
 }
 
+/** Changes several parameters of the address at once. */
+export function useChangeParams(): (edit: (params: URLSearchParams) => URLSearchParams) => void {
+  const [, setParams] = useSearchParams()
+  return useCallback((edit) => setParams(edit(paramsNow()), { replace: true }), [setParams])
+}
+
 /** Parameters with which a list is another one, so that its page no longer means anything. */
 const CHANGES_LIST: ReadonlySet<string> = new Set(['q', 'state', 'size'])
 

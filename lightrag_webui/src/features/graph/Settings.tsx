@@ -4,25 +4,24 @@ import { Button } from '@/components/ui/button'
 import { Field } from '@/components/ui/field'
 import { Select } from '@/components/ui/input'
 import { Popover } from '@/components/ui/overlay'
-import { Switch } from '@/components/ui/toggle'
 import { formatNumber } from '@/lib/format'
 
 export const DEPTHS = [1, 2, 3, 4, 5, 6]
 export const SIZES = [100, 250, 500, 1000, 2500, 5000, 10_000]
+const LARGEST = 10_000
 
 interface SettingsProps {
   depth: number
   onDepth: (depth: number) => void
   size: number
   onSize: (size: number) => void
-  compare: boolean
-  onCompare: (compare: boolean) => void
-  canCompare: boolean
   around: boolean
+  /** Entities that the server shows at the most. */
+  limit: number
 }
 
 /** How much of the graph is shown. */
-export function Settings({ depth, onDepth, size, onSize, compare, onCompare, canCompare, around }: SettingsProps) {
+export function Settings({ depth, onDepth, size, onSize, around, limit }: SettingsProps) {
   const { t, i18n } = useTranslation()
   return (
     <Popover
@@ -44,18 +43,17 @@ export function Settings({ depth, onDepth, size, onSize, compare, onCompare, can
             </Select>
           )}
         </Field>
-        <Field label={t('graphPanel.size')}>
+        <Field label={t('graphPanel.size')} hint={limit < LARGEST ? t('graphPanel.sizeLimit', { count: limit, limit: formatNumber(limit, i18n.language) }) : undefined}>
           {(ids) => (
             <Select {...ids} value={size} onChange={(event) => onSize(Number(event.target.value))}>
               {SIZES.map((one) => (
-                <option key={one} value={one}>
+                <option key={one} value={one} disabled={one > limit}>
                   {formatNumber(one, i18n.language)}
                 </option>
               ))}
             </Select>
           )}
         </Field>
-        <Switch checked={compare} disabled={!canCompare} onChange={onCompare} label={t('graphPanel.compare')} hint={canCompare ? t('graphPanel.compareHint') : t('graphPanel.compareNeeds')} />
       </div>
     </Popover>
   )

@@ -47,15 +47,15 @@ export function EditDialog({ target, scope, onClose, onGone }: EditDialogProps) 
       const data = { ...description, ...(form.second === before.second ? {} : { entity_type: form.second }), ...(renamed ? { entity_name: form.name.trim() } : {}) }
       return editEntity({ entity_name: before.name, updated_data: data, allow_rename: renamed, allow_merge: false, ...tenant })
     },
-    onSuccess: (reply) => {
-      toast.success(reply.message)
+    onSuccess: () => {
+      toast.success(t('graphPanel.saved'))
       done(form.name.trim() !== before.name)
     },
   })
   const remove = useMutation({
     mutationFn: () => (target.type === 'node' ? deleteEntity({ entity_name: target.node.id, ...tenant }) : deleteRelation({ source_entity: target.edge.source, target_entity: target.edge.target, ...tenant })),
-    onSuccess: (reply) => {
-      toast.success(reply.message)
+    onSuccess: () => {
+      toast.success(t('graphPanel.deleted'))
       done(true)
     },
   })

@@ -1,11 +1,11 @@
-import type { NodeLabelDrawingFunction } from 'sigma/rendering'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, type KeyboardEvent, type RefObject } from 'react'
 import Sigma from 'sigma'
+import { EdgeLineProgram, NodePointProgram } from 'sigma/rendering'
+import { cn } from '@/lib/cn'
 import { buildGraph, type DrawnGraph, type EdgeAttributes, type NodeAttributes, type Places } from './graph-data'
+import { COLORS, makeHover, makeLabels, reduceEdge, reduceNode, type Selection } from './graph-paint'
 import { startLayout } from './layout'
 import type { ShownGraph } from './useLightragGraph'
-
-export type Selection = { type: 'node'; name: string } | { type: 'edge'; source: string; target: string } | null
 
 export interface CanvasControls {
   zoom: (factor: number) => void
@@ -20,21 +20,20 @@ interface GraphCanvasProps {
   selection: Selection
   hiddenKinds: ReadonlySet<string>
   label: string
+  /** Entity that the graph is around. */
+  around: string
+  /** Where nodes were and around what; kept by the page, so that they stay there when another scope is shown. */
+  memory: RefObject<{ label: string; at: Places }>
+  className?: string | undefined
   onSelect: (selection: Selection) => void
   onExpand: (name: string) => void
   onReady: (controls: CanvasControls | null) => void
 }
 
-const COLORS = {
-  light: { edge: '#c3ced4', faded: '#e9edef', text: '#22343b', halo: '#ffffffd9', strong: '#0f6d74', unknown: '#c9a24a', unknownEdge: '#efdfba' },
-  dark: { edge: '#3b4a52', faded: '#26323a', text: '#e4ecef', halo: '#172026d9', strong: '#5fd0d6', unknown: '#b08a3c', unknownEdge: '#4a4028' },
-}
-
 /** The drawn graph. React only hands things over here; sigma draws by itself. */
-export default function GraphCanvas({ shown, dark, selection, hiddenKinds, label, onSelect, onExpand, onReady }: GraphCanvasProps) {
+export default function GraphCanvas({ shown, dark, selection, hiddenKinds, label, around, memory, className, onSelect, onExpand, onReady }: GraphCanvasProps) {
   const container = useRef<HTMLDivElement>(null)
   const renderer = useRef<Sigma<NodeAttributes, EdgeAttributes> | null>(null)
-  const places = useRef<Places>({})
   const state = useRef({ selection, hiddenKinds, hovered: '' })
   const handlers = useRef({ onSelect, onExpand, onReady })
 
@@ -50,19 +49,39 @@ export default function GraphCanvas({ shown, dark, selection, hiddenKinds, label
   useEffect(() => {
     const box = container.current
     if (!box) return
-    const known = places.current
     const colors = dark ? COLORS.dark : COLORS.light
-    const graph = buildGraph(shown.data, colors.edge, known)
+    const { label: before, at: places } = memory.current
+    const graph = buildGraph(shown.data, colors.edge, places)
+    const found = graph.filterNodes((name) => name in places).length
+    const labels = makeLabels(colors)
     const sigma = new Sigma<NodeAttributes, EdgeAttributes>(graph, box, {
-      ...sigmaSettings(graph, colors),
-      nodeReducer: (name, data) => reduceNode(graph, name, data, state.current, shown.hidden, colors),
-      edgeReducer: (edge, data) => reduceEdge(graph, edge, data, state.current, shown.hidden, colors),
+      ...sigmaSettings(graph, box.clientWidth),
+      defaultDrawNodeLabel: labels.collect,
+      defaultDrawNodeHover: makeHover(colors),
+      nodeReducer: (name, data) => reduceNode(graph, name, data, state.current, shown, colors),
+      edgeReducer: (edge, data) => reduceEdge(graph, edge, data, state.current, shown, colors),
     })
     renderer.current = sigma
-    const stop = startLayout(graph, Object.keys(known).length > 0)
+    sigma.on('beforeRender', labels.begin)
+    sigma.on('afterRender', labels.paint)
+    // The first picture was made before anybody listened.
+    sigma.refresh()
+    const resized = new ResizeObserver(() => sigma.resize().refresh({ skipIndexation: true }))
+    resized.observe(box)
+    box.dataset['layout'] = 'running'
+    const upright = () => box.clientHeight > box.clientWidth
+    const done = () => {
+      box.dataset['layout'] = 'done'
+    }
+    let stop = () => undefined as void
+    // The same surroundings as another scope knows them, or in other colours: everything stays where one has seen it.
+    if (before === around && found === graph.order && found > 1) done()
+    else stop = startLayout(graph, { known: found > graph.order / 2, upright: upright() }, done)
     const hover = (name: string) => {
-      state.current.hovered = name
       box.style.cursor = name ? 'pointer' : 'grab'
+      // To dim thousands of others takes longer than a pointer stays; sigma shows the name by itself.
+      if (graph.order > SIMPLE) return
+      state.current.hovered = name
       sigma.refresh({ skipIndexation: true })
     }
     sigma.on('enterNode', ({ node }) => hover(node))
@@ -81,79 +100,62 @@ export default function GraphCanvas({ shown, dark, selection, hiddenKinds, label
         const data = sigma.getNodeDisplayData(name)
         if (data) void sigma.getCamera().animate({ x: data.x, y: data.y, ratio: Math.min(0.4, sigma.getCamera().ratio) }, { duration: 400 })
       },
-      arrange: () => startLayout(graph, false),
+      arrange: () => {
+        stop()
+        stop = startLayout(graph, { known: false, upright: upright() })
+      },
     })
     return () => {
       stop()
+      resized.disconnect()
+      const at = { ...places }
       graph.forEachNode((name, { x, y }) => {
-        known[name] = { x, y }
+        at[name] = { x, y }
       })
+      memory.current = { label: around, at }
       sigma.kill()
       renderer.current = null
       handlers.current.onReady(null)
     }
-  }, [shown, dark])
+  }, [shown, dark, around, memory])
 
-  return <div ref={container} role="img" aria-label={label} data-testid="graph-canvas" className="absolute inset-0" />
+  const move = (event: KeyboardEvent) => {
+    const camera = renderer.current?.getCamera()
+    const step = STEPS[event.key]
+    if (!camera || event.target !== event.currentTarget) return
+    if (step) void camera.animate({ x: camera.x + step[0] * camera.ratio, y: camera.y + step[1] * camera.ratio }, { duration: 120 })
+    else if (event.key === '+' || event.key === '=') void camera.animatedZoom({ factor: 1.5, duration: 150 })
+    else if (event.key === '-') void camera.animatedUnzoom({ factor: 1.5, duration: 150 })
+    else if (event.key === '0') void camera.animatedReset({ duration: 200 })
+    else return
+    event.preventDefault()
+  }
+
+  // The arrows move the picture; what is in it can be reached through the search and the panels.
+  // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
+  return <div ref={container} role="application" tabIndex={0} aria-label={label} data-testid="graph-canvas" className={cn('absolute inset-0 -outline-offset-2', className)} onKeyDown={move} />
 }
 
-type Colors = (typeof COLORS)['light']
+const STEPS: Record<string, readonly [number, number]> = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] }
 
-function sigmaSettings(graph: DrawnGraph, colors: Colors) {
-  const drawLabel: NodeLabelDrawingFunction<NodeAttributes, EdgeAttributes> = (context, data, settings) => {
-    if (!data.label) return
-    const size = Math.max(11, Math.min(16, 9 + data.size * 0.35))
-    context.font = `500 ${size}px ${settings.labelFont}`
-    context.lineWidth = 3
-    context.lineJoin = 'round'
-    context.strokeStyle = colors.halo
-    context.fillStyle = colors.text
-    context.strokeText(data.label, data.x + data.size + 3, data.y + size / 3)
-    context.fillText(data.label, data.x + data.size + 3, data.y + size / 3)
-  }
+/** Entities from which on the picture is drawn in the simplest way. */
+const SIMPLE = 2000
+
+function sigmaSettings(graph: DrawnGraph, width: number) {
   return {
     allowInvalidContainer: true,
     enableEdgeEvents: graph.size < 8000,
     hideEdgesOnMove: graph.size > 6000,
     hideLabelsOnMove: graph.order > 4000,
-    labelDensity: 0.7,
+    labelDensity: 1.3,
     labelGridCellSize: 90,
-    labelRenderedSizeThreshold: graph.order > 1000 ? 9 : 5,
+    labelRenderedSizeThreshold: graph.order > 1000 ? 4.5 : 4,
     labelFont: "'Inter Variable', system-ui, sans-serif",
-    defaultDrawNodeLabel: drawLabel,
-    defaultDrawNodeHover: drawLabel,
     minCameraRatio: 0.02,
     maxCameraRatio: 4,
-    stagePadding: 60,
+    stagePadding: width < 600 ? 30 : 60,
     zIndex: true,
+    // Points and lines are drawn several times as fast as discs and bars, where there is no graphics card above all.
+    ...(graph.order > SIMPLE ? { nodeProgramClasses: { circle: NodePointProgram }, edgeProgramClasses: { line: EdgeLineProgram } } : {}),
   }
-}
-
-interface Looked {
-  selection: Selection
-  hiddenKinds: ReadonlySet<string>
-  hovered: string
-}
-
-function centreOf(looked: Looked): string {
-  return looked.hovered || (looked.selection?.type === 'node' ? looked.selection.name : '')
-}
-
-function reduceNode(graph: DrawnGraph, name: string, data: NodeAttributes, looked: Looked, unknown: ReadonlySet<string>, colors: Colors) {
-  if (looked.hiddenKinds.has(data.kind)) return { ...data, hidden: true }
-  const centre = centreOf(looked)
-  const ends = looked.selection?.type === 'edge' && !looked.hovered ? [looked.selection.source, looked.selection.target] : []
-  const base = unknown.has(name) ? { ...data, color: colors.unknown, size: data.size * 0.75 } : data
-  if (name === centre || ends.includes(name)) return { ...base, highlighted: true, forceLabel: true, zIndex: 2 }
-  if ((centre && graph.hasNode(centre) && !graph.areNeighbors(centre, name)) || ends.length) return { ...base, color: colors.faded, label: '', zIndex: 0 }
-  return { ...base, zIndex: 1, ...(centre ? { forceLabel: graph.degree(centre) < 40 } : {}) }
-}
-
-function reduceEdge(graph: DrawnGraph, edge: string, data: EdgeAttributes, looked: Looked, unknown: ReadonlySet<string>, colors: Colors) {
-  const [source, target] = graph.extremities(edge)
-  const centre = centreOf(looked)
-  const chosen = looked.selection?.type === 'edge' && looked.selection.source === source && looked.selection.target === target
-  if (chosen) return { ...data, color: colors.strong, size: data.size + 2, zIndex: 2 }
-  if (centre) return source === centre || target === centre ? { ...data, color: colors.strong, zIndex: 1 } : { ...data, color: colors.faded, zIndex: 0 }
-  return unknown.has(source) || unknown.has(target) ? { ...data, color: colors.unknownEdge } : data
 }

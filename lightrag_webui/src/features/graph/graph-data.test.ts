@@ -1,9 +1,9 @@
 import { expect, it, vi } from 'vitest'
 import type { GraphResponse } from '@/api/lightrag'
 import { emptyFilter } from '@/lib/filters'
-import { buildGraph, evidenceOf, groupScopes, joinGraphs, legendOf, unknownTo } from './graph-data'
+import { beyond, buildGraph, evidenceOf, groupScopes, joinGraphs, legendOf, unknownTo } from './graph-data'
 import { arrange } from './layout'
-import { fetchGraphPart } from './useLightragGraph'
+import { fetchGraphPart, searchNames, showGraph } from './useLightragGraph'
 
 const node = (id: string, kind = 'person') => ({ id, labels: [id], properties: { entity_type: kind } })
 const edge = (source: string, target: string) => ({ id: `${source}-${target}`, type: 'DIRECTED', source, target, properties: { weight: 2 } })
@@ -20,15 +20,14 @@ it('draws the same graph the same way, and keeps places', () => {
   expect(buildGraph(graph(['a']), '#ccc', { a: { x: 7, y: 8 } }).getNodeAttribute('a', 'x')).toBe(7)
 })
 
-it('puts what stands alone around what is connected', () => {
+it('puts what stands alone below what is connected, in rows', () => {
   const drawn = buildGraph(graph(['a', 'b', 'c', 'x', 'y'], [['a', 'b'], ['b', 'c']]), '#ccc')
   arrange(drawn, 50)
   const place = (name: string) => drawn.getNodeAttributes(name)
-  const widest = (axis: 'x' | 'y') => Math.max(...['a', 'b', 'c'].map((name) => Math.abs(place(name)[axis])))
-  for (const name of ['x', 'y']) {
-    const { x, y } = place(name)
-    expect(Math.abs(x) > widest('x') || Math.abs(y) > widest('y')).toBe(true)
-  }
+  const lowest = Math.min(...['a', 'b', 'c'].map((name) => place(name).y))
+  for (const name of ['x', 'y']) expect(place(name).y).toBeLessThan(lowest)
+  expect(place('x').y).toBe(place('y').y)
+  expect(place('x').x).not.toBe(place('y').x)
 })
 
 it('counts kinds, the most frequent first', () => {
@@ -38,7 +37,12 @@ it('counts kinds, the most frequent first', () => {
 it('joins parts, and finds what a scope does not know yet', () => {
   const joined = joinGraphs(graph(['a', 'b'], [['a', 'b']]), graph(['b', 'c'], [['b', 'a'], ['b', 'c']]))
   expect([joined.nodes.length, joined.edges.length]).toEqual([3, 2])
-  expect([...unknownTo(graph(['a', 'b', 'c']), graph(['b']))]).toEqual(['a', 'c'])
+  const whole = graph(['a', 'b', 'c'], [['a', 'b'], ['b', 'c'], ['a', 'c']])
+  const unknown = unknownTo(whole, graph(['b', 'c', 'x'], [['x', 'b']]))
+  expect([...unknown.hidden]).toEqual(['a'])
+  // Both ends of b–c are known, what is between them is not.
+  expect([...unknown.hiddenEdges].sort()).toEqual(['a\nb', 'a\nc', 'b\nc'])
+  expect([...unknownTo(whole, graph(['a', 'b', 'c'], [['b', 'a'], ['c', 'b'], ['c', 'a']])).hiddenEdges]).toEqual([])
 })
 
 it('reads the documents behind an object', () => {
@@ -46,6 +50,12 @@ it('reads the documents behind an object', () => {
     descriptions: ['x', 'y'], docIds: ['doc-1', 'doc-2'], paths: ['a.md', 'b.md'],
   })
   expect(evidenceOf({})).toEqual({ descriptions: [], docIds: [], paths: [] })
+})
+
+it('tells what the whole says beyond a scope', () => {
+  const whole = { descriptions: ['x', 'y'], docIds: ['doc-1', 'doc-2'], paths: ['a', 'b'] }
+  expect(beyond(whole, { descriptions: ['x'], docIds: ['doc-1'], paths: ['a'] })).toEqual({ descriptions: ['y'], docIds: ['doc-2'], paths: ['b'] })
+  expect(beyond(whole, whole)).toEqual({ descriptions: [], docIds: [], paths: [] })
 })
 
 it('groups scopes by prefix', () => {
@@ -62,4 +72,31 @@ it('asks for no part of the graph without the filter and the scope in force', as
   expect(fetch.mock.calls[0]?.[0]).toBe('/graphs?label=Ada&max_depth=1&max_nodes=200&required_tags=tenant%3A1')
   expect([fetch.mock.calls[1]?.[0], fetch.mock.calls[1]?.[1].method]).toEqual(['/graphs', 'POST'])
   expect(JSON.parse(String(fetch.mock.calls[1]?.[1].body))).toEqual({ label: 'Ada', max_depth: 1, max_nodes: 200, required_tags: ['type:act', 'tenant:1'], forbidden_tags: ['draft'] })
+})
+
+it('offers in a search only what a filter lets be seen', async () => {
+  const all = ['Ada', 'Adam', 'Adana']
+  const sent: Array<[string, unknown]> = []
+  let truncated = false
+  vi.stubGlobal('fetch', async (address: string, options: RequestInit) => {
+    const body = options.body ? (JSON.parse(String(options.body)) as { label: string }) : null
+    sent.push([address, body])
+    if (address.startsWith('/graph/label/search')) return Response.json(all)
+    const names = body?.label === '*' ? (truncated ? ['Ada'] : ['Ada', 'Adana', 'Other']) : ['Adam'].filter((name) => name === body?.label)
+    return Response.json({ ...graph(names), is_truncated: truncated })
+  })
+  const filter = { ...emptyFilter('UTC'), required: ['type:act'] }
+  expect(await searchNames('ada', null, emptyFilter('UTC'))).toEqual(all)
+  expect(await searchNames('ada', 'tenant:1', filter)).toEqual(['Ada', 'Adana'])
+  expect(sent.find(([address]) => address === '/graphs')?.[1]).toMatchObject({ label: '*', required_tags: ['type:act', 'tenant:1'] })
+  truncated = true
+  expect(await searchNames('ada', null, filter)).toEqual(['Ada', 'Adam'])
+  vi.unstubAllGlobals()
+})
+
+it('keeps what is unknown in sight when a comparison grows', () => {
+  const known = graph(['a'])
+  expect([...showGraph(graph(['a', 'b']), known).hidden]).toEqual(['b'])
+  expect([...showGraph(joinGraphs(graph(['a', 'b']), graph(['b', 'c'])), known).hidden]).toEqual(['b', 'c'])
+  expect(showGraph(graph(['a']), null).hidden.size).toBe(0)
 })

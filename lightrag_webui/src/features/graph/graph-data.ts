@@ -78,31 +78,63 @@ export function buildGraph(data: GraphResponse, edgeColor: string, places: Place
     const weight = Number(edge.properties['weight']) || 1
     graph.addEdge(edge.source, edge.target, { size: Math.min(4, 0.6 + Math.log2(1 + weight) * 0.5), color: edgeColor, edge })
   }
-  const scale = data.nodes.length > 2000 ? 0.6 : data.nodes.length > 400 ? 0.8 : 1
+  placeNearKnown(graph, places)
+  // In a full window so many discs leave about two thirds of the ground free.
+  const scale = Math.min(1, Math.max(0.3, Math.sqrt(400 / Math.max(1, data.nodes.length)) * 1.1))
   graph.forEachNode((name) => graph.setNodeAttribute(name, 'size', scale * Math.min(20, 4 + 2.2 * Math.sqrt(graph.degree(name)))))
   return graph
 }
 
+/** What is new begins beside what it hangs on, where that was drawn before. */
+function placeNearKnown(graph: DrawnGraph, places: Places): void {
+  graph.forEachNode((name) => {
+    if (name in places) return
+    const neighbour = graph.findNeighbor(name, (other) => other in places)
+    const place = neighbour === undefined ? undefined : places[neighbour]
+    if (!place) return
+    const angle = seedOf(name) * 2 * Math.PI
+    graph.mergeNodeAttributes(name, { x: place.x + Math.cos(angle) * 30, y: place.y + Math.sin(angle) * 30 })
+  })
+}
+
 /** Joins two parts of a graph; of the same object the newer is kept. */
 export function joinGraphs(one: GraphResponse, other: GraphResponse): GraphResponse {
-  const pair = (edge: GraphEdge) => [edge.source, edge.target].sort().join('\n')
   const nodes = new Map([...one.nodes, ...other.nodes].map((node) => [node.id, node]))
-  const edges = new Map([...one.edges, ...other.edges].map((edge) => [pair(edge), edge]))
+  const edges = new Map([...one.edges, ...other.edges].map((edge) => [edgeKey(edge), edge]))
   return { ...one, nodes: [...nodes.values()], edges: [...edges.values()], is_truncated: one.is_truncated || other.is_truncated }
 }
 
-/** Names of entities that the whole has and a scope does not: what it does not know yet. */
-export function unknownTo(whole: GraphResponse, scope: GraphResponse): Set<string> {
+/** A name for the edge between two nodes, whichever comes first. */
+export const edgeKey = ({ source, target }: { source: string; target: string }): string => (source < target ? `${source}\n${target}` : `${target}\n${source}`)
+
+/** What the whole has and a scope does not know yet: names of entities, and keys of relations. */
+export function unknownTo(whole: GraphResponse, scope: GraphResponse): { hidden: Set<string>; hiddenEdges: Set<string> } {
   const known = new Set(scope.nodes.map((node) => node.id))
-  return new Set(whole.nodes.map((node) => node.id).filter((name) => !known.has(name)))
+  const knownEdges = new Set(scope.edges.map(edgeKey))
+  return {
+    hidden: new Set(whole.nodes.map((node) => node.id).filter((name) => !known.has(name))),
+    hiddenEdges: new Set(whole.edges.map(edgeKey).filter((key) => !knownEdges.has(key))),
+  }
 }
 
 const parts = (value: unknown): string[] => (typeof value === 'string' ? [...new Set(value.split(SEPARATOR).map((part) => part.trim()).filter(Boolean))] : [])
 
 /** What an object is based on: its descriptions, the ids of its documents, and their paths. */
-export function evidenceOf(properties: Record<string, unknown>): { descriptions: string[]; docIds: string[]; paths: string[] } {
+export function evidenceOf(properties: Record<string, unknown>): Evidence {
   const docIds = parts(properties['source_id']).map((chunk) => chunk.replace(/-chunk-\d+$/, ''))
   return { descriptions: parts(properties['description']), docIds: [...new Set(docIds)], paths: parts(properties['file_path']) }
+}
+
+export interface Evidence {
+  descriptions: string[]
+  docIds: string[]
+  paths: string[]
+}
+
+/** What the whole says of an object beyond what a scope says of it. */
+export function beyond(whole: Evidence, known: Evidence): Evidence {
+  const without = (all: readonly string[], some: readonly string[]) => all.filter((one) => !some.includes(one))
+  return { descriptions: without(whole.descriptions, known.descriptions), docIds: without(whole.docIds, known.docIds), paths: without(whole.paths, known.paths) }
 }
 
 /** Scopes by the prefix before their last colon. */

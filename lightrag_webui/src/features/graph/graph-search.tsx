@@ -2,21 +2,23 @@ import { useQuery } from '@tanstack/react-query'
 import { Search, X } from 'lucide-react'
 import { useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { searchLabels } from '@/api/lightrag'
 import { Button } from '@/components/ui/button'
 import { Input } from '@/components/ui/input'
 import { cn } from '@/lib/cn'
+import { toPayload, type FilterState } from '@/lib/filters'
 import { useSettled } from '@/lib/queries'
+import { searchNames } from './useLightragGraph'
 
 interface GraphSearchProps {
   scope: string | null
+  filter: FilterState
   /** Entity that the graph is around, `*` for none. */
   centre: string
   onCentre: (name: string) => void
 }
 
-/** Finds an entity of the scope and puts the graph around it. */
-export function GraphSearch({ scope, centre, onCentre }: GraphSearchProps) {
+/** Finds an entity that scope and filter let be seen, and puts the graph around it. */
+export function GraphSearch({ scope, filter, centre, onCentre }: GraphSearchProps) {
   const { t } = useTranslation()
   const listId = useId()
   const [text, setText] = useState('')
@@ -24,8 +26,8 @@ export function GraphSearch({ scope, centre, onCentre }: GraphSearchProps) {
   const [active, setActive] = useState(0)
   const wanted = useSettled(text.trim(), 150)
   const found = useQuery({
-    queryKey: ['labels', wanted, scope],
-    queryFn: () => searchLabels(wanted, 20, scope ? [scope] : []),
+    queryKey: ['labels', wanted, scope, toPayload(filter)],
+    queryFn: ({ signal }) => searchNames(wanted, scope, filter, signal),
     enabled: wanted.length > 0,
   })
   const names = wanted ? (found.data ?? []) : []
@@ -35,7 +37,7 @@ export function GraphSearch({ scope, centre, onCentre }: GraphSearchProps) {
     setOpen(false)
   }
   return (
-    <div className="relative w-full sm:w-60">
+    <div className="relative min-w-44 flex-1 sm:w-60 sm:flex-none">
       <Search className="pointer-events-none absolute start-2.5 top-1/2 size-4 -translate-y-1/2 text-muted" aria-hidden />
       <Input
         role="combobox"
@@ -67,6 +69,7 @@ export function GraphSearch({ scope, centre, onCentre }: GraphSearchProps) {
           <X />
         </Button>
       )}
+      {open && wanted && found.data?.length === 0 ? <p role="status" className="absolute inset-x-0 top-full z-20 mt-1 rounded-xl border bg-raised px-3 py-2.5 text-sm text-muted shadow-float">{t('graphPanel.searchNone')}</p> : null}
       <ul id={listId} role="listbox" aria-label={t('graphPanel.search')} hidden={!open || !names.length} className="absolute inset-x-0 top-full z-20 mt-1 max-h-72 overflow-y-auto rounded-xl border bg-raised p-1 shadow-float">
         {names.map((name, index) => (
           // The keyboard reaches the options through the input, as a combobox wants it.

@@ -17,8 +17,9 @@ export function MergeDialog({ name, scope, onClose, onMerged }: { name: string; 
   const near = useQuery({ queryKey: ['labels', 'near', name, scope], queryFn: () => searchLabels(name.split(/\s+/)[0] ?? name, 50, scope ? [scope] : []) })
   const merge = useMutation({
     mutationFn: () => mergeEntities({ entities_to_change: others, entity_to_change_into: name, ...(scope ? { tenant_tag: scope } : {}) }),
-    onSuccess: (reply) => {
-      toast.success(reply.message)
+    onSuccess: () => {
+      toast.success(t('graphPanel.merged'))
+      void client.invalidateQueries({ queryKey: ['labels'] })
       void client.invalidateQueries({ queryKey: ['graph'] })
       onMerged(name)
       onClose()

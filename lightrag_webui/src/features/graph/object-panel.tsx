@@ -1,84 +1,49 @@
-import { ArrowLeftRight, Maximize2, Merge, Pencil, Target, X } from 'lucide-react'
-import { useState, type ReactNode } from 'react'
+import { ArrowLeftRight, Maximize2, Merge, Pencil, Target } from 'lucide-react'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { GraphEdge, GraphNode, GraphResponse } from '@/api/lightrag'
+import type { GraphEdge, GraphNode } from '@/api/lightrag'
 import { Button } from '@/components/ui/button'
+import { Tooltip } from '@/components/ui/overlay'
 import { EditDialog } from './edit-dialog'
-import { Evidence } from './evidence'
-import type { Selection } from './graph-canvas'
-import { evidenceOf, kindOf } from './graph-data'
+import { edgeKey, evidenceOf, kindOf } from './graph-data'
+import type { Selection } from './graph-paint'
 import { MergeDialog } from './merge-dialog'
+import { Frame, Knowledge, Section } from './panel-parts'
+import type { ShownGraph } from './useLightragGraph'
 
 interface ObjectPanelProps {
-  data: GraphResponse
+  shown: ShownGraph
   selection: Exclude<Selection, null>
   scope: string | null
+  /** Whether all that is known is shown; only then what a person writes may replace it. */
+  editable: boolean
   onSelect: (selection: Selection) => void
   onCentre: (name: string) => void
   onExpand: (name: string) => void
 }
 
 /** What is known of the entity or relation that was chosen, and from which documents. */
-export function ObjectPanel({ data, selection, ...rest }: ObjectPanelProps) {
+export function ObjectPanel({ selection, ...rest }: ObjectPanelProps) {
+  const { nodes, edges } = rest.shown.data
   if (selection.type === 'node') {
-    const node = data.nodes.find((one) => one.id === selection.name)
-    return node ? <NodePanel key={node.id} node={node} data={data} {...rest} /> : null
+    const node = nodes.find((one) => one.id === selection.name)
+    return node ? <NodePanel key={node.id} node={node} {...rest} /> : null
   }
-  const { source, target } = selection
-  const edge = data.edges.find((one) => (one.source === source && one.target === target) || (one.source === target && one.target === source))
+  const edge = edges.find((one) => edgeKey(one) === edgeKey(selection))
   return edge ? <EdgePanel key={edge.id} edge={edge} {...rest} /> : null
 }
 
-type PanelProps = Omit<ObjectPanelProps, 'selection' | 'data'>
+type PanelProps = Omit<ObjectPanelProps, 'selection'>
 
-function Frame({ title, kind, onClose, actions, children }: { title: ReactNode; kind: ReactNode; onClose: () => void; actions: ReactNode; children: ReactNode }) {
-  const { t } = useTranslation()
-  return (
-    <aside aria-label={t('graphPanel.details')} data-testid="object-panel" className="absolute inset-x-2 bottom-2 z-10 flex max-h-[60%] flex-col overflow-hidden rounded-2xl border bg-raised shadow-float md:inset-x-auto md:end-3 md:top-3 md:bottom-3 md:max-h-none md:w-88">
-      <header className="flex items-start gap-2 px-4 pt-3.5 pb-2">
-        <div className="min-w-0 flex-1">
-          <p className="text-xs font-medium text-muted">{kind}</p>
-          <h2 className="text-base leading-snug font-semibold break-words">{title}</h2>
-        </div>
-        <Button variant="ghost" size="icon-small" aria-label={t('action.close')} onClick={onClose}>
-          <X />
-        </Button>
-      </header>
-      <div className="flex flex-wrap gap-1.5 px-4 pb-3">{actions}</div>
-      <div className="flex min-h-0 flex-1 flex-col gap-5 overflow-y-auto border-t px-4 py-4">{children}</div>
-    </aside>
-  )
-}
-
-function Section({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section>
-      <h3 className="mb-1.5 text-xs font-semibold text-muted">{title}</h3>
-      {children}
-    </section>
-  )
-}
-
-function Descriptions({ texts }: { texts: string[] }) {
-  const { t } = useTranslation()
-  if (!texts.length) return <p className="text-sm text-muted italic">{t('graphPanel.noDescription')}</p>
-  return (
-    <div className="flex flex-col gap-2 text-sm leading-relaxed" dir="auto">
-      {texts.map((text) => (
-        <p key={text} className="break-words">{text}</p>
-      ))}
-    </div>
-  )
-}
-
-function NodePanel({ node, data, scope, onSelect, onCentre, onExpand }: PanelProps & { node: GraphNode; data: GraphResponse }) {
+function NodePanel({ node, shown, scope, editable, onSelect, onCentre, onExpand }: PanelProps & { node: GraphNode }) {
   const { t } = useTranslation()
   const [dialog, setDialog] = useState<'edit' | 'merge' | null>(null)
-  const evidence = evidenceOf(node.properties)
-  const neighbours = data.edges
+  const known = shown.known?.nodes.find((one) => one.id === node.id)
+  const neighbours = shown.data.edges
     .filter((edge) => edge.source === node.id || edge.target === node.id)
     .map((edge) => ({ edge, name: edge.source === node.id ? edge.target : edge.source }))
     .sort((a, b) => a.name.localeCompare(b.name))
+  const edited = shown.known ? null : scope
   return (
     <Frame
       title={<bdi>{node.id}</bdi>}
@@ -88,20 +53,22 @@ function NodePanel({ node, data, scope, onSelect, onCentre, onExpand }: PanelPro
         <>
           <Button size="small" onClick={() => onExpand(node.id)}><Maximize2 />{t('graphPanel.expand')}</Button>
           <Button size="small" onClick={() => onCentre(node.id)}><Target />{t('graphPanel.centre')}</Button>
-          <Button size="small" variant="ghost" onClick={() => setDialog('edit')}><Pencil />{t('action.edit')}</Button>
-          <Button size="small" variant="ghost" onClick={() => setDialog('merge')}><Merge />{t('graphPanel.merge')}</Button>
+          <span className="flex-1" />
+          <EditButtons editable={editable} onEdit={() => setDialog('edit')} onMerge={() => setDialog('merge')} />
         </>
       }
     >
-      <Section title={t('graphPanel.description')}><Descriptions texts={evidence.descriptions} /></Section>
-      <Section title={t('graphPanel.evidence', { count: Math.max(evidence.docIds.length, evidence.paths.length) })}><Evidence docIds={evidence.docIds} paths={evidence.paths} /></Section>
+      <Knowledge evidence={evidenceOf(node.properties)} {...(shown.known ? { known: known ? evidenceOf(known.properties) : null } : {})} scope={scope} />
       {neighbours.length ? (
         <Section title={t('graphPanel.relations', { count: neighbours.length })}>
           <ul className="flex flex-col">
             {neighbours.map(({ edge, name }) => (
               <li key={name}>
                 <button type="button" className="w-full rounded-lg px-2 py-1.5 text-start hover:bg-sunken" onClick={() => onSelect({ type: 'edge', source: edge.source, target: edge.target })}>
-                  <bdi className="block truncate text-sm">{name}</bdi>
+                  <span className="flex items-center gap-2">
+                    <bdi className="min-w-0 truncate text-sm">{name}</bdi>
+                    {shown.hiddenEdges.has(edgeKey(edge)) ? <span className="shrink-0 rounded-full bg-filter px-1.5 text-[0.6875rem] leading-4 font-medium text-filter-ink">{t('graphPanel.unknownIn')}</span> : null}
+                  </span>
                   <span className="block truncate text-xs text-muted">{String(edge.properties['keywords'] ?? '')}</span>
                 </button>
               </li>
@@ -109,16 +76,16 @@ function NodePanel({ node, data, scope, onSelect, onCentre, onExpand }: PanelPro
           </ul>
         </Section>
       ) : null}
-      {dialog === 'edit' ? <EditDialog target={{ type: 'node', node }} scope={scope} onClose={() => setDialog(null)} onGone={() => onSelect(null)} /> : null}
-      {dialog === 'merge' ? <MergeDialog name={node.id} scope={scope} onClose={() => setDialog(null)} onMerged={(name) => onSelect({ type: 'node', name })} /> : null}
+      {dialog === 'edit' ? <EditDialog target={{ type: 'node', node }} scope={edited} onClose={() => setDialog(null)} onGone={() => onSelect(null)} /> : null}
+      {dialog === 'merge' ? <MergeDialog name={node.id} scope={edited} onClose={() => setDialog(null)} onMerged={(name) => onSelect({ type: 'node', name })} /> : null}
     </Frame>
   )
 }
 
-function EdgePanel({ edge, scope, onSelect }: PanelProps & { edge: GraphEdge }) {
+function EdgePanel({ edge, shown, scope, editable, onSelect }: PanelProps & { edge: GraphEdge }) {
   const { t } = useTranslation()
   const [editing, setEditing] = useState(false)
-  const evidence = evidenceOf(edge.properties)
+  const known = shown.known?.edges.find((one) => edgeKey(one) === edgeKey(edge))
   const end = (name: string) => (
     <button type="button" className="rounded text-start hover:text-brand-ink hover:underline" onClick={() => onSelect({ type: 'node', name })}>
       <bdi>{name}</bdi>
@@ -129,12 +96,27 @@ function EdgePanel({ edge, scope, onSelect }: PanelProps & { edge: GraphEdge }) 
       title={<span className="flex flex-wrap items-center gap-x-2">{end(edge.source)}<ArrowLeftRight className="size-4 text-muted" aria-hidden />{end(edge.target)}</span>}
       kind={t('graphPanel.relation')}
       onClose={() => onSelect(null)}
-      actions={<Button size="small" variant="ghost" onClick={() => setEditing(true)}><Pencil />{t('action.edit')}</Button>}
+      actions={<EditButtons editable={editable} onEdit={() => setEditing(true)} />}
     >
-      <Section title={t('graphPanel.description')}><Descriptions texts={evidence.descriptions} /></Section>
       {edge.properties['keywords'] ? <Section title={t('graphPanel.keywords')}><p className="text-sm" dir="auto">{String(edge.properties['keywords'])}</p></Section> : null}
-      <Section title={t('graphPanel.evidence', { count: Math.max(evidence.docIds.length, evidence.paths.length) })}><Evidence docIds={evidence.docIds} paths={evidence.paths} /></Section>
-      {editing ? <EditDialog target={{ type: 'edge', edge }} scope={scope} onClose={() => setEditing(false)} onGone={() => onSelect(null)} /> : null}
+      <Knowledge evidence={evidenceOf(edge.properties)} {...(shown.known ? { known: known ? evidenceOf(known.properties) : null } : {})} scope={scope} />
+      {editing ? <EditDialog target={{ type: 'edge', edge }} scope={shown.known ? null : scope} onClose={() => setEditing(false)} onGone={() => onSelect(null)} /> : null}
     </Frame>
   )
+}
+
+/** Changing what is known; behind a filter, which shows a part of it only, it says why not. */
+function EditButtons({ editable, onEdit, onMerge }: { editable: boolean; onEdit: () => void; onMerge?: () => void }) {
+  const { t } = useTranslation()
+  const buttons = [
+    { name: t('action.edit'), icon: Pencil, run: onEdit },
+    ...(onMerge ? [{ name: t('graphPanel.merge'), icon: Merge, run: onMerge }] : []),
+  ]
+  return buttons.map(({ name, icon: Icon, run }) => (
+    <Tooltip key={name} text={editable ? name : t('graphPanel.editFiltered')}>
+      <Button size="icon-small" variant="ghost" aria-label={name} aria-disabled={!editable} className="aria-disabled:opacity-45" onClick={() => editable && run()}>
+        <Icon />
+      </Button>
+    </Tooltip>
+  ))
 }
