@@ -7,13 +7,15 @@ import sys
 from collections.abc import Sequence
 from getpass import getpass
 
+from fastapi import FastAPI
+
 from lightrag.api.app import create_app
 from lightrag.api.arguments import ServerArguments, parse_arguments
 from lightrag.api.logs import configure_logging
 from lightrag.exceptions import LightRAGError
 from lightrag.settings_api import ApiSettings, unknown_variables
 
-__all__ = ["create_app", "main", "serve"]
+__all__ = ["create_app", "main", "run", "serve"]
 
 logger = logging.getLogger("lightrag.api")
 
@@ -49,14 +51,22 @@ def serve(arguments: ServerArguments) -> int:
     Raises:
         InputError: A setting cannot be used, or the server would not be safe.
     """
-    import uvicorn
-
     settings = arguments.settings
     for name in arguments.ignored:
         logger.warning("%s has no effect", name)
     for name, near in unknown_variables().items():
         logger.warning("%s is not a setting%s", name, f"; did you mean {near}?" if near else "")
-    app = create_app(settings, engine_fields=arguments.engine_fields)
+    return run(create_app(settings, engine_fields=arguments.engine_fields), settings)
+
+
+def run(app: FastAPI, settings: ApiSettings) -> int:
+    """Serve an application until stopped.
+
+    Returns:
+        As :func:`serve`.
+    """
+    import uvicorn
+
     server = uvicorn.Server(
         uvicorn.Config(
             app,
