@@ -116,26 +116,28 @@ def test_acknowledged_uploads_survive_a_sudden_end(tmp_path: Path) -> None:
         assert len(list((tmp_path / "inputs" / "__parsed__").glob("*.md"))) == 30
 
 
-async def test_uploads_by_many_clients_are_stored_once(tmp_path: Path) -> None:
+def test_uploads_by_many_clients_are_stored_once(tmp_path: Path) -> None:
     port = free_port()
-    left = iter(range(120))
-    with fakes(tmp_path, port):
+    address = f"http://127.0.0.1:{port}"
+    names = [f"{number % 7}/{number}.md" for number in range(120)]
+    left = iter(names)
 
-        async def client() -> None:
-            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as own:
-                for number in left:
-                    file = {"file": (f"{number % 7}/{number}.md", f"Node{number} -> Root: grown.".encode())}
-                    answer = await own.post("/documents/upload", files=file)
-                    assert answer.status_code == 200, answer.text
+    async def client() -> None:
+        async with httpx.AsyncClient(base_url=address, timeout=60) as own:
+            for name in left:
+                text = f"Node{name.partition('/')[2]} -> Root: grown."
+                answer = await own.post("/documents/upload", files={"file": (name, text.encode())})
+                assert answer.status_code == 200, answer.text
 
+    async def clients() -> None:
         await asyncio.gather(*(client() for _ in range(10)))
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as one:
-            assert settled(one)["processed"] == 120
-            rows = one.post("/documents/paginated", json={"page_size": 200}).json()["documents"]
-            assert sorted(row["file_path"] for row in rows) == sorted(
-                f"{number % 7}/{number}.md" for number in range(120)
-            )
-            assert len(one.get("/graph/label/list").json()) == 121
+
+    with fakes(tmp_path, port), httpx.Client(base_url=address, timeout=30) as one:
+        asyncio.run(clients())
+        assert settled(one)["processed"] == 120
+        rows = one.post("/documents/paginated", json={"page_size": 200}).json()["documents"]
+        assert sorted(row["file_path"] for row in rows) == sorted(names)
+        assert len(one.get("/graph/label/list").json()) == 121
 
 
 def test_ordered_end_leaves_documents_that_resume(tmp_path: Path) -> None:
