@@ -72,11 +72,11 @@ async def status(server: Server, name: str, key: str = "") -> tuple[int, str]:
 
 async def test_the_application_has_these_routes_and_pages_alone(server: Server) -> None:
     known = {name.split()[1] for name in ROUTES}
-    own = {module.router for module in modules()}
+    own = [id(module.router) for module in modules()]
     for route in server.app.routes:
         # Depending on FastAPI's version, routes of routers stand beside the others or stay with their router.
         if hasattr(route, "original_router"):
-            assert route.original_router in own
+            assert id(route.original_router) in own
         else:
             assert route.path in known or PAGES.match(route.path), route.path  # type: ignore[attr-defined]
     described = {f"{method.upper()} {path}" for path, told in server.app.openapi()["paths"].items() for method in told}
