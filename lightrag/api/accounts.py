@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import hmac
+import secrets
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
-from hashlib import sha256
+from dataclasses import dataclass
 
 from lightrag.api.errors import ApiError
 from lightrag.exceptions import InputError
@@ -16,6 +18,25 @@ BCRYPT_MARK = "{bcrypt}"
 # bcrypt reads no further; older libraries cut silently, and their hashes must still be accepted.
 BCRYPT_BYTES = 72
 _MOST_REMEMBERED = 10_000
+# 16 MiB and about 50 ms for each look, which is what guessing costs too.
+_SCRYPT = {"n": 2**14, "r": 8, "p": 1, "dklen": 32}
+
+
+@dataclass(frozen=True)
+class _Digest:
+    """What is kept of a password that the settings hold in the clear."""
+
+    salt: bytes
+    digest: bytes
+
+    @classmethod
+    def of(cls, password: str) -> _Digest:
+        salt = secrets.token_bytes(16)
+        return cls(salt, _scrypt(password, salt))
+
+
+def _scrypt(password: str, salt: bytes) -> bytes:
+    return hashlib.scrypt(password.encode("utf-8", "surrogatepass"), salt=salt, **_SCRYPT)
 
 
 def hash_password(password: str) -> str:
@@ -33,7 +54,7 @@ def hash_password(password: str) -> str:
 
 
 class Accounts:
-    """Who may log in. Passwords written in the clear are kept only as salted digests."""
+    """Who may log in. Of passwords written in the clear only salted scrypt digests are kept."""
 
     def __init__(self, entries: Iterable[str]) -> None:
         """Read ``AUTH_ACCOUNTS``.
@@ -44,7 +65,7 @@ class Accounts:
         Raises:
             InputError: An entry is malformed, or a user stands twice. The message never holds a password.
         """
-        self._passwords: dict[str, str] = {}
+        self._passwords: dict[str, str | _Digest] = {}
         for position, entry in enumerate(entries, start=1):
             user, separator, password = entry.partition(":")
             user = user.strip()
@@ -54,7 +75,7 @@ class Accounts:
                 raise InputError(f"AUTH_ACCOUNTS names the user {user!r} more than once")
             if password.startswith(BCRYPT_MARK) and not password.startswith(f"{BCRYPT_MARK}$2"):
                 raise InputError(f"the hash of the user {user!r} in AUTH_ACCOUNTS is not one of bcrypt")
-            self._passwords[user] = password
+            self._passwords[user] = password if password.startswith(BCRYPT_MARK) else _Digest.of(password)
 
     def __bool__(self) -> bool:
         return bool(self._passwords)
@@ -65,24 +86,24 @@ class Accounts:
     @property
     def in_the_clear(self) -> list[str]:
         """Users whose password is not hashed in the settings."""
-        return sorted(user for user, known in self._passwords.items() if not known.startswith(BCRYPT_MARK))
+        return sorted(user for user, known in self._passwords.items() if isinstance(known, _Digest))
 
     async def check(self, user: str, password: str) -> bool:
         """Tell whether user and password belong together; takes as long for users that do not exist."""
         known = self._passwords.get(user)
         if known is None:
-            known = next(iter(self._passwords.values()), "") or "-"
+            known = next(iter(self._passwords.values()), _Digest(b"", b""))
             await asyncio.to_thread(_matches, known, password)
             return False
         return await asyncio.to_thread(_matches, known, password)
 
 
-def _matches(known: str, password: str) -> bool:
-    raw = password.encode("utf-8", "surrogatepass")
-    if not known.startswith(BCRYPT_MARK):
-        return hmac.compare_digest(sha256(known.encode()).digest(), sha256(raw).digest())
+def _matches(known: str | _Digest, password: str) -> bool:
+    if isinstance(known, _Digest):
+        return hmac.compare_digest(known.digest, _scrypt(password, known.salt))
     import bcrypt
 
+    raw = password.encode("utf-8", "surrogatepass")
     try:
         return bcrypt.checkpw(raw[:BCRYPT_BYTES], known.removeprefix(BCRYPT_MARK).encode())
     except ValueError:

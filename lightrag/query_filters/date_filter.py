@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, NamedTuple, Self
 
-from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 
 from lightrag.exceptions import FilterSyntaxError
 from lightrag.query_filters.dates import (
@@ -71,8 +71,8 @@ class DateRangeFilter(StrictModel):
         end: Last instant of the window, itself inside.
     """
 
-    start: OffsetDatetime | None = None
-    end: OffsetDatetime | None = None
+    start: OffsetDatetime | None = Field(default=None, examples=["1930-06-15T00:00:00Z"])
+    end: OffsetDatetime | None = Field(default=None, examples=["1930-06-15T23:59:59Z"])
 
     @model_validator(mode="after")
     def _check_order(self) -> Self:
@@ -117,7 +117,9 @@ class DateFilter(StrictModel):
             to add to, and so matches only undated documents.
     """
 
-    range: DateRangeFilter | None = None
+    range: DateRangeFilter | None = Field(
+        default=None, examples=[{"start": "1930-06-15T00:00:00Z", "end": "1930-06-15T23:59:59Z"}]
+    )
     range_mode: DateRangeMode = DateRangeMode.OVERLAP
     shape: DocumentDateShape = DocumentDateShape.ANY
     undated: UndatedMatch = UndatedMatch.EXCLUDE

@@ -107,13 +107,19 @@ class DocumentMetadata(StrictModel):
         source_path: Path in the source, relative to its root.
     """
 
-    start_date: OffsetDatetime | None = None
-    end_date: OffsetDatetime | None = None
-    tags: Annotated[list[str], BeforeValidator(_check_tags)] = Field(default_factory=list)
-    meta: Annotated[dict[str, Any], BeforeValidator(_check_meta)] = Field(default_factory=dict)
-    modified_at: OffsetDatetime | None = None
-    doc_type: Annotated[str | None, _optional(normalize_doc_type)] = None
-    source_path: Annotated[str | None, _optional(normalize_source_path)] = None
+    start_date: OffsetDatetime | None = Field(default=None, examples=["1903-05-01T00:00:00+01:00"])
+    end_date: OffsetDatetime | None = Field(default=None, examples=["1928-03-31T23:59:59Z"])
+    tags: Annotated[list[str], BeforeValidator(_check_tags)] = Field(
+        default_factory=list, examples=[["type:act", "place:velmouth"]]
+    )
+    meta: Annotated[dict[str, Any], BeforeValidator(_check_meta)] = Field(
+        default_factory=dict, examples=[{"title": "Velmouth Harbour Act 1903"}]
+    )
+    modified_at: OffsetDatetime | None = Field(default=None, examples=["2026-01-15T09:30:00Z"])
+    doc_type: Annotated[str | None, _optional(normalize_doc_type)] = Field(default=None, examples=["act"])
+    source_path: Annotated[str | None, _optional(normalize_source_path)] = Field(
+        default=None, examples=["archive/act-1903.md"]
+    )
 
     _altered_tags: tuple[str, ...] = PrivateAttr(default=())
 

@@ -66,10 +66,14 @@ class SearchFilters(StrictModel):
             an empty list" matches nothing.
     """
 
-    labels: Annotated[list[str], _texts("labels")] = Field(default_factory=list)
-    relation_types: Annotated[list[str], _texts("relation_types")] = Field(default_factory=list)
-    document_ids: Annotated[list[str], _texts("document_ids", MAX_FILTER_DOCUMENTS)] = Field(default_factory=list)
-    properties: Annotated[dict[str, Any], BeforeValidator(_check_properties)] = Field(default_factory=dict)
+    labels: Annotated[list[str], _texts("labels")] = Field(default_factory=list, examples=[["person"]])
+    relation_types: Annotated[list[str], _texts("relation_types")] = Field(default_factory=list, examples=[["employs"]])
+    document_ids: Annotated[list[str], _texts("document_ids", MAX_FILTER_DOCUMENTS)] = Field(
+        default_factory=list, examples=[["doc-7d1e0a"]]
+    )
+    properties: Annotated[dict[str, Any], BeforeValidator(_check_properties)] = Field(
+        default_factory=dict, examples=[{"entity_type": "person"}]
+    )
 
     @cached_property
     def document_id_set(self) -> frozenset[str]:

@@ -175,6 +175,17 @@ async def test_expired_token_is_refused(serve: Serve) -> None:
     assert (answer.status_code, answer.json()["code"]) == (401, "invalid_token")
 
 
+async def test_passwords_in_the_clear_are_not_kept() -> None:
+    accounts = Accounts(["ada:correct horse", "bob:correct horse"])
+    assert await accounts.check("ada", "correct horse")
+    assert not await accounts.check("ada", "wrong")
+    assert not await accounts.check("eve", "correct horse")
+    kept = repr(vars(accounts))
+    assert "correct horse" not in kept
+    assert len({repr(one) for one in accounts._passwords.values()}) == 2
+    assert accounts.in_the_clear == ["ada", "bob"]
+
+
 async def test_hashed_passwords() -> None:
     entry = hash_password("correct horse")
     accounts = Accounts([f"ada:{entry}"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -83,11 +84,52 @@ def test_every_field_is_described(name: str) -> None:
     assert "Attributes:" not in schema.get("description", "")
 
 
+def fields() -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, schema in DOCUMENT["components"]["schemas"].items():
+        for field, told in schema.get("properties", {}).items():
+            yield f"{name}.{field}", told
+
+
+def kinds(told: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a schema, or the schemas that it is one of, null left out."""
+    return [kind for kind in told.get("anyOf", [told]) if kind.get("type") != "null"]
+
+
+def is_of_models(told: dict[str, Any]) -> bool:
+    """Tell whether a field holds an object, or a list of objects, whose fields have examples of their own."""
+    return all("$ref" in kind or "$ref" in kind.get("items", {}) for kind in kinds(told))
+
+
+def test_every_field_has_an_example() -> None:
+    missing = [
+        name for name, told in fields() if not is_of_models(told) and not {"examples", "const", "enum"} & set(told)
+    ]
+    assert not missing
+
+
+# What a number counts or measures.
+UNIT = re.compile(
+    r"\b(seconds?|bytes|characters|tokens|count|hours|year|years|number|HTTP status|epoch|cosine|weight|steps)\b",
+    re.IGNORECASE,
+)
+
+
+def test_every_number_has_a_unit() -> None:
+    numbers = [
+        (name, told["description"])
+        for name, told in fields()
+        if any(kind.get("type") in ("integer", "number") for kind in kinds(told))
+    ]
+    assert len(numbers) > 40
+    assert not [(name, description) for name, description in numbers if not UNIT.search(description)]
+
+
 def test_every_operation_and_parameter_is_described() -> None:
     for name, operation in operations():
         assert operation["description"], name
         for parameter in operation.get("parameters", []):
             assert parameter.get("description"), (name, parameter["name"])
+            assert {"example", "examples"} & {*parameter, *parameter["schema"]}, (name, parameter["name"])
 
 
 def test_requests_have_an_example_of_each_preset() -> None:

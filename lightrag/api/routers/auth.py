@@ -31,8 +31,8 @@ async def get_auth_status(state: State) -> AuthStatusResponse:
 async def login(
     request: Request,
     state: State,
-    username: Annotated[str, Form(description="Name of the user.", max_length=256)],
-    password: Annotated[str, Form(description="Password.", max_length=1024)],
+    username: Annotated[str, Form(description="Name of the user.", max_length=256, examples=["ada"])],
+    password: Annotated[str, Form(description="Password.", max_length=1024, examples=["a password"])],
 ) -> LoginResponse:
     """Exchange name and password for a token."""
     access, told = state.access, {"token_type": "bearer", "auth_mode": state.access.mode, **server_face(state)}

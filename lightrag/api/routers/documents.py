@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -51,16 +52,30 @@ from lightrag.ingest.documents import new_track_id
 
 router = APIRouter(prefix="/documents", tags=["documents"], dependencies=[Authenticated], responses=ERROR_RESPONSES)
 
+SentFiles = Annotated[
+    list[UploadFile] | None,
+    File(
+        description="A file, whose name may hold folders; may be sent several times.",
+        examples=[["archive/act-1903.md"]],
+    ),
+]
+MoreSentFiles = Annotated[
+    list[UploadFile] | None,
+    File(description="More files, as some forms name them.", examples=[["archive/act-1928.md"]]),
+]
+SentMetadata = Annotated[
+    str | None,
+    Form(description="DocumentMetadata as JSON, shared by all files.", examples=[json.dumps(METADATA_EXAMPLE)]),
+]
+
 
 @router.post("/upload")
 async def upload_documents(
     request: Request,
     intake: IntakeDep,
-    file: Annotated[list[UploadFile] | None, File(description="A file; may be sent several times.")] = None,
-    files: Annotated[list[UploadFile] | None, File(description="More files, as some forms name them.")] = None,
-    metadata: Annotated[
-        str | None, Form(description="DocumentMetadata as JSON, shared by all files.", examples=[str(METADATA_EXAMPLE)])
-    ] = None,
+    file: SentFiles = None,
+    files: MoreSentFiles = None,
+    metadata: SentMetadata = None,
 ) -> UploadResponse:
     """Store files and process them in the background. What is acknowledged survives a crash.
 
@@ -114,7 +129,10 @@ async def scan_for_new_documents(scans: ScansDep) -> ScanResponse:
 
 @router.get("/scan/status/{track_id}", dependencies=[WholeCorpus])
 async def get_scan_status(
-    track_id: Annotated[str, Path(description="Id that POST /documents/scan gave.")], scans: ScansDep
+    track_id: Annotated[
+        str, Path(description="Id that POST /documents/scan gave.", examples=["scan_20260115_093000_1a2b3c4d"])
+    ],
+    scans: ScansDep,
 ) -> ScanStatusResponse:
     """Tell how far a scan is. Scans are forgotten when the server ends."""
     scan = scans.get(track_id)
@@ -152,7 +170,10 @@ async def get_document_facets(limits: Annotated[FilterQuery, Query()], engine: E
 
 @router.get("/track_status/{track_id}")
 async def get_track_status(
-    track_id: Annotated[str, Path(description="Id that the storing request gave.")], engine: EngineDep
+    track_id: Annotated[
+        str, Path(description="Id that the storing request gave.", examples=["upload_20260115_093000_1a2b3c4d"])
+    ],
+    engine: EngineDep,
 ) -> TrackStatusResponse:
     """Tell what became of the documents of a request; nothing for an id that is not known."""
     if not track_id.strip():
@@ -162,7 +183,9 @@ async def get_track_status(
 
 @router.patch("/{doc_id:path}/metadata")
 async def update_document_metadata(
-    doc_id: Annotated[str, Path(description="Id of the document.")], body: MetadataPatch, engine: EngineDep
+    doc_id: Annotated[str, Path(description="Id of the document.", examples=["doc-7d1e0a"])],
+    body: MetadataPatch,
+    engine: EngineDep,
 ) -> DocStatusResponse:
     """Replace dates, tags or other metadata of a document; every question is limited by the new ones at once."""
     return DocStatusResponse.of(doc_id, await engine.aupdate_document_metadata(doc_id, body.changes()))

@@ -27,7 +27,7 @@ async def redirect_to_start_page(request: Request, state: State) -> RedirectResp
 async def get_ui_customization(
     response: Response,
     state: State,
-    locale: Annotated[str | None, Query(description="Language of the page, such as en.", max_length=64)] = None,
+    locale: Annotated[str | None, Query(description="Language of the page.", max_length=64, examples=["en"])] = None,
 ) -> dict[str, Any]:
     """Return how the web UI shall look; it is not customised beyond title and description."""
     response.headers["Cache-Control"] = "no-store"
@@ -37,8 +37,8 @@ async def get_ui_customization(
 
 @router.get("/ui/customization/assets/{asset_hash}/{asset_id}")
 async def get_ui_customization_asset(
-    asset_hash: Annotated[str, Path(description="Digest of the file.")],
-    asset_id: Annotated[str, Path(description="Name of the file.")],
+    asset_hash: Annotated[str, Path(description="Digest of the file.", examples=["1a2b3c4d"])],
+    asset_id: Annotated[str, Path(description="Name of the file.", examples=["logo.png"])],
 ) -> Response:
     """Return a file of a customised web UI; there is none."""
     raise NotFoundError(f"the web UI has no file {asset_id!r}")

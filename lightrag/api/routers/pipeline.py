@@ -30,9 +30,11 @@ async def reprocess_failed_documents(background: BackgroundDep) -> ReprocessResp
     )
 
 
-@router.post("/{doc_id}/retry")
+@router.post("/{doc_id:path}/retry")
 async def retry_document(
-    doc_id: Annotated[str, Path(description="Id of the document.")], engine: EngineDep, background: BackgroundDep
+    doc_id: Annotated[str, Path(description="Id of the document.", examples=["doc-7d1e0a"])],
+    engine: EngineDep,
+    background: BackgroundDep,
 ) -> DocStatusResponse:
     """Try one failed document once more, with the metadata that it was stored with."""
     row = await engine.aretry_document(doc_id)

@@ -153,23 +153,42 @@ class DocStatusResponse(ResponseModel):
     """A document, or a refused attempt to store one."""
 
     id: str = Field(description="Id of the document.", examples=["doc-0123456789abcdef0123456789abcdef"])
-    content_summary: str = Field(description="Its first 250 characters at the most.")
+    content_summary: str = Field(
+        description="Its first 250 characters at the most.",
+        examples=["The Commissioners may take dues of every ship..."],
+    )
     content_length: int = Field(description="Length of its text, characters.", examples=[5120])
     status: DocStatus = Field(description="State of its processing.", examples=["processed"])
     created_at: str = Field(
         description="When it was accepted, ISO-8601.", examples=["2026-01-31T10:15:30.123456+00:00"]
     )
-    updated_at: str = Field(description="When its state last changed, ISO-8601.")
-    track_id: str | None = Field(None, description="Names the request that brought it.")
+    updated_at: str = Field(
+        description="When its state last changed, ISO-8601.", examples=["2026-01-15T09:30:12.000001+00:00"]
+    )
+    track_id: str | None = Field(
+        None, description="Names the request that brought it.", examples=["upload_20260115_093000_1a2b3c4d"]
+    )
     chunks_count: int | None = Field(None, description="Chunks that it was cut into, count.", examples=[4])
-    error_msg: str | None = Field(None, description="Why it failed.")
-    metadata: dict[str, Any] | None = Field(None, description="Notes of its processing.")
+    error_msg: str | None = Field(None, description="Why it failed.", examples=[None])
+    metadata: dict[str, Any] | None = Field(
+        None, description="Notes of its processing.", examples=[{"parse_format": "raw"}]
+    )
     file_path: str = Field(description="Path that identifies it.", examples=["archive/act-1928-harbour-and-bridge.md"])
-    start_date: str | None = Field(None, description="Its first date, as submitted, with its offset.")
-    end_date: str | None = Field(None, description="Its last date, as submitted, with its offset.")
+    start_date: str | None = Field(
+        None, description="Its first date, as submitted, with its offset.", examples=["1903-05-01T00:00:00+01:00"]
+    )
+    end_date: str | None = Field(
+        None, description="Its last date, as submitted, with its offset.", examples=["1928-03-31T23:59:59+00:00"]
+    )
     tags: list[str] = Field(default_factory=list, description="Its tags, in normal form.", examples=[["type:act"]])
-    meta: dict[str, Any] = Field(default_factory=dict, description="Free metadata, as submitted.")
-    modified_at: str | None = Field(None, description="When its source was last changed, ISO-8601.")
+    meta: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Free metadata, as submitted.",
+        examples=[{"title": "Velmouth Harbour Act 1903"}],
+    )
+    modified_at: str | None = Field(
+        None, description="When its source was last changed, ISO-8601.", examples=["2026-01-15T09:30:00Z"]
+    )
     doc_type: str | None = Field(None, description="Kind of source.", examples=["act"])
     source_path: str | None = Field(None, description="Path in its source.", examples=["archive/act-1928.md"])
 
@@ -200,9 +219,12 @@ class PaginatedRequest(FilterFields):
         None, description="Only these states; wins over status_filter.", examples=[["pending", "processing"]]
     )
     search: str = Field(
-        "", max_length=256, description="Only documents with this in name, title, tags or first lines; case is ignored."
+        "",
+        max_length=256,
+        description="Only documents with this in name, title, tags or first lines; case is ignored.",
+        examples=["harbour"],
     )
-    page: int = Field(1, ge=1, le=1_000_000_000, description="Page, from 1.", examples=[1])
+    page: int = Field(1, ge=1, le=1_000_000_000, description="Number of the page, from 1.", examples=[1])
     page_size: int = Field(50, ge=10, le=200, description="Documents per page, count.", examples=[50])
     sort_field: Literal["created_at", "updated_at", "id", "file_path"] = Field(
         "updated_at", description="What the list is sorted by.", examples=["updated_at"]
@@ -213,12 +235,12 @@ class PaginatedRequest(FilterFields):
 class Pagination(ResponseModel):
     """Where a page lies."""
 
-    page: int = Field(description="This page, from 1.", examples=[1])
+    page: int = Field(description="Number of this page, from 1.", examples=[1])
     page_size: int = Field(description="Documents per page, count.", examples=[50])
     total_count: int = Field(description="Documents on all pages, count.", examples=[128])
     total_pages: int = Field(description="Pages, count.", examples=[3])
-    has_next: bool = Field(description="Whether there is a page after this one.")
-    has_prev: bool = Field(description="Whether there is a page before this one.")
+    has_next: bool = Field(description="Whether there is a page after this one.", examples=[True])
+    has_prev: bool = Field(description="Whether there is a page before this one.", examples=[False])
 
     @classmethod
     def of(cls, page: int, page_size: int, total: int) -> Pagination:
@@ -256,7 +278,7 @@ class StatusCountsResponse(ResponseModel):
 class TrackStatusResponse(ResponseModel):
     """What became of a request."""
 
-    track_id: str = Field(description="The request.")
+    track_id: str = Field(description="The request.", examples=["upload_20260115_093000_1a2b3c4d"])
     documents: list[DocStatusResponse] = Field(description="The documents that it brought.")
     total_count: int = Field(description="How many, count.", examples=[1])
     status_summary: dict[str, int] = Field(description="How many in each state.", examples=[{"processed": 1}])
@@ -303,7 +325,7 @@ class DeleteDocumentsResponse(ResponseModel):
     status: Literal["deletion_started", "busy", "not_allowed"] = Field(
         description="busy: the pipeline works; try again later.", examples=["deletion_started"]
     )
-    message: str = Field(description="In words.")
+    message: str = Field(description="In words.", examples=["2 documents are being deleted"])
     doc_id: str = Field(description="The ids, separated by a comma and a blank.", examples=["doc-1, doc-2"])
 
 
@@ -318,30 +340,35 @@ class ReprocessResponse(ResponseModel):
     """Failed documents are tried again."""
 
     status: Literal["reprocessing_started"] = Field(description="Always the same.")
-    message: str = Field(description="In words.")
-    track_id: str = Field("", description="Empty: documents keep the id of the request that brought them.")
+    message: str = Field(description="In words.", examples=["failed documents are tried once more"])
+    track_id: str = Field(
+        "", description="Empty: documents keep the id of the request that brought them.", examples=[""]
+    )
 
 
 class ScanResponse(ResponseModel):
     """Whether a scan began."""
 
     status: Literal["scanning_started", "scanning_skipped_pipeline_busy"] = Field(description="Whether it began.")
-    message: str = Field(description="In words.")
+    message: str = Field(description="In words.", examples=["the input folder is being scanned"])
     track_id: str = Field(description="Names the scan.", examples=["scan_20260131_101530_1a2b3c4d"])
 
 
 class ScanStatusResponse(ResponseModel):
     """How far a scan is."""
 
-    track_id: str = Field(description="Names the scan.")
+    track_id: str = Field(description="Names the scan.", examples=["scan_20260115_093000_1a2b3c4d"])
     status: Literal["running", "completed", "failed", "cancelled", "abandoned"] = Field(description="How far it is.")
     counts: dict[str, int] = Field(description="Files by what became of them.", examples=[{"claimed_new": 3}])
-    counters_dropped: int = Field(0, description="Kinds that were not counted; always 0.")
-    samples: dict[str, Any] = Field(description="Some names of each kind: items, truncated, dropped.")
+    counters_dropped: int = Field(0, description="Kinds that were not counted, count; always 0.", examples=[0])
+    samples: dict[str, Any] = Field(
+        description="Some names of each kind: items, truncated, dropped.",
+        examples=[{"claimed_new": {"items": ["letters/1926.md"], "truncated": False, "dropped": 0}}],
+    )
     created_at: float = Field(description="When it began, Unix seconds.", examples=[1769854530.25])
-    updated_at: float = Field(description="When it last went on, Unix seconds.")
-    version: int = Field(description="Grows with every change.", examples=[7])
-    message: str = Field(description="In words.")
+    updated_at: float = Field(description="When it last went on, Unix seconds.", examples=[1768469412.5])
+    version: int = Field(description="Number that grows with every change.", examples=[7])
+    message: str = Field(description="In words.", examples=["3 files looked at, 1 new documents"])
 
 
 class ClearCacheRequest(RequestModel):
@@ -351,7 +378,7 @@ class ClearCacheRequest(RequestModel):
 class Bar(ResponseModel):
     """A bar of the histogram of dates."""
 
-    start_year: int = Field(description="First year.", examples=[1930])
+    start_year: int = Field(description="First year, as a number.", examples=[1930])
     years: int = Field(description="Width, years.", examples=[10])
     documents: int = Field(description="Documents whose period touches it, count.", examples=[4])
 
@@ -359,7 +386,7 @@ class Bar(ResponseModel):
 class FacetsResponse(ResponseModel):
     """What there is to filter by."""
 
-    documents: int = Field(description="Processed documents that are counted.", examples=[30])
+    documents: int = Field(description="Processed documents, count.", examples=[30])
     tags: dict[str, dict[str, int]] = Field(
         description="Documents by facet and value: the tag type:act counts under type and act; a tag without colon "
         "under an empty facet.",
@@ -367,5 +394,7 @@ class FacetsResponse(ResponseModel):
     )
     doc_types: dict[str, int] = Field(description="Documents by type; empty is unknown.", examples=[{"act": 4}])
     folders: dict[str, int] = Field(description="Documents by folder, all below included.", examples=[{"archive": 20}])
-    histogram: list[Bar] = Field(description="Documents by years, oldest first.")
+    histogram: list[Bar] = Field(
+        description="Documents by years, oldest first.", examples=[[{"start_year": 1930, "years": 1, "documents": 4}]]
+    )
     undated: int = Field(description="Documents without any date, count.", examples=[3])

@@ -65,7 +65,8 @@ class FilterFields(RequestModel):
         examples=["2026-01-01T00:00:00Z"],
     )] = None  # fmt: skip
     modified_before: Annotated[Instant | None, Field(
-        description="Latest modification, as modified_after.", examples=["2026-06-30T23:59:59+02:00"]
+        description="Latest modification, ISO-8601 with offset, or epoch seconds.",
+        examples=["2026-06-30T23:59:59+02:00"],
     )] = None  # fmt: skip
     kg_evidence_policy: KgEvidencePolicy | None = Field(
         None,

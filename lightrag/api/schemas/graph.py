@@ -18,7 +18,10 @@ class GraphNode(ResponseModel):
 
     id: str = Field(description="Name of the entity.", examples=["Velmouth"])
     labels: list[str] = Field(description="The name again, as clients expect it.", examples=[["Velmouth"]])
-    properties: dict[str, Any] = Field(description="entity_type, description and so on.")
+    properties: dict[str, Any] = Field(
+        description="entity_type, description and so on.",
+        examples=[{"entity_type": "place", "description": "A harbour town."}],
+    )
 
 
 class GraphEdge(ResponseModel):
@@ -28,7 +31,10 @@ class GraphEdge(ResponseModel):
     type: str | None = Field(description="DIRECTED, as clients expect it.", examples=["DIRECTED"])
     source: str = Field(description="One end.", examples=["Orlmark"])
     target: str = Field(description="The other end.", examples=["Velmouth"])
-    properties: dict[str, Any] = Field(description="description, keywords, weight and so on.")
+    properties: dict[str, Any] = Field(
+        description="description, keywords, weight and so on.",
+        examples=[{"description": "The ferry crosses the river.", "keywords": "crossing", "weight": 2.0}],
+    )
 
 
 class GraphResponse(ResponseModel):
@@ -150,7 +156,8 @@ class GraphChangeResponse(ResponseModel):
     status: Literal["success"] = Field(description="Always success.")
     message: str = Field(description="In words.", examples=["entity 'Velmouth' created"])
     data: dict[str, Any] = Field(
-        description="entity_name, or src_entity and tgt_entity; source_id; graph_data with all properties."
+        description="entity_name, or src_entity and tgt_entity; source_id; graph_data with all properties.",
+        examples=[{"entity_name": "Velmouth", "source_id": "manual_creation"}],
     )
 
 
@@ -158,7 +165,8 @@ class EditEntityResponse(GraphChangeResponse):
     """An entity as it is after the change, and what was done."""
 
     operation_summary: dict[str, Any] = Field(
-        description="merged, merge_status, merge_error, operation_status, target_entity, final_entity, renamed."
+        description="merged, merge_status, merge_error, operation_status, target_entity, final_entity, renamed.",
+        examples=[{"merged": False, "merge_status": "not_attempted", "operation_status": "success", "renamed": False}],
     )
 
 
@@ -166,10 +174,10 @@ class DeletionResponse(ResponseModel):
     """Something was deleted."""
 
     status: Literal["success"] = Field(description="Always success.")
-    doc_id: str = Field(default="", description="Always empty.")
+    doc_id: str = Field(default="", description="Always empty.", examples=[""])
     message: str = Field(description="In words.", examples=["entity 'Velmouth' deleted, and 3 relations"])
-    status_code: int = Field(default=200, description="The status of the response.", examples=[200])
-    file_path: str | None = Field(default=None, description="Always null.")
+    status_code: int = Field(default=200, description="HTTP status of the response, a number.", examples=[200])
+    file_path: str | None = Field(default=None, description="Always null.", examples=[None])
 
 
 _LABEL = "Name of an entity; * for the best connected ones."

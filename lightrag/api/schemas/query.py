@@ -171,8 +171,14 @@ class Reference(ResponseModel):
 class QueryResponse(ResponseModel):
     """An answer."""
 
-    response: str = Field(description="The answer; it ends with [no-context] when nothing was found.")
-    references: list[Reference] | None = Field(description="Its sources; null when not asked for.")
+    response: str = Field(
+        description="The answer; it ends with [no-context] when nothing was found.",
+        examples=["A ship owes four pence a ton [1]."],
+    )
+    references: list[Reference] | None = Field(
+        description="Its sources; null when not asked for.",
+        examples=[[{"reference_id": "1", "file_path": "archive/act-1903.md", "content": None}]],
+    )
     response_time: float = Field(description="How long it took, seconds.", examples=[1.204])
     llm_generated: bool = Field(description="Whether a model wrote it.", examples=[True])
 
@@ -181,14 +187,25 @@ class QueryData(ResponseModel):
     """What an answer would be based on; every list is empty, or all are missing, when nothing was found."""
 
     entities: list[dict[str, Any]] | None = Field(
-        None, description="entity_name, entity_type, description, source_id, file_path, created_at of each."
+        None,
+        description="entity_name, entity_type, description, source_id, file_path, created_at of each.",
+        examples=[[{"entity_name": "Velmouth", "entity_type": "place"}]],
     )
     relationships: list[dict[str, Any]] | None = Field(
         None,
         description="src_id, tgt_id, description, keywords, weight, source_id, file_path, created_at of each.",
+        examples=[[{"src_id": "Ada", "tgt_id": "Engine", "keywords": "program", "weight": 1.0}]],
     )
-    chunks: list[dict[str, Any]] | None = Field(None, description="reference_id, content, file_path, chunk_id of each.")
-    references: list[Reference] | None = Field(None, description="Sources of the chunks.")
+    chunks: list[dict[str, Any]] | None = Field(
+        None,
+        description="reference_id, content, file_path, chunk_id of each.",
+        examples=[[{"reference_id": "1", "content": "Dues...", "file_path": "archive/act-1903.md", "chunk_id": "c-1"}]],
+    )
+    references: list[Reference] | None = Field(
+        None,
+        description="Sources of the chunks.",
+        examples=[[{"reference_id": "1", "file_path": "archive/act-1903.md"}]],
+    )
 
 
 class QueryDataResponse(ResponseModel):
@@ -198,7 +215,8 @@ class QueryDataResponse(ResponseModel):
     message: str = Field(description="In words.", examples=["Query executed"])
     data: QueryData = Field(description="What was retrieved.")
     metadata: dict[str, Any] = Field(
-        description="query_mode, keywords and processing_info; failure_reason and mode when nothing was found."
+        description="query_mode, keywords and processing_info; failure_reason and mode when nothing was found.",
+        examples=[{"query_mode": "mix", "keywords": {"high_level": ["dues"], "low_level": ["ship"]}}],
     )
 
 
@@ -210,5 +228,6 @@ class PreviewResponse(ResponseModel):
     total_documents: int = Field(description="All processed documents, count.", examples=[30])
     eligible_chunks: int = Field(description="Chunks of the documents that it accepts, count.", examples=[48])
     examples: list[dict[str, Any]] = Field(
-        description="Some of them, newest first: doc_id, file_path, start_date, end_date, tags."
+        description="Some of them, newest first: doc_id, file_path, start_date, end_date, tags.",
+        examples=[[{"doc_id": "doc-7d1e0a", "file_path": "archive/act-1903.md", "tags": ["type:act"]}]],
     )

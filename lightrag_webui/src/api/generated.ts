@@ -24,7 +24,7 @@ export type AuthStatusResponse = {
 }
 
 export type Bar = {
-  /** First year. */
+  /** First year, as a number. */
   start_year: number
   /** Width, years. */
   years: number
@@ -40,7 +40,7 @@ export type Body_login = {
 }
 
 export type Body_upload_documents = {
-  /** A file; may be sent several times. */
+  /** A file, whose name may hold folders; may be sent several times. */
   file?: Blob[] | null
   /** More files, as some forms name them. */
   files?: Blob[] | null
@@ -137,7 +137,7 @@ export type DeletionResponse = {
   doc_id?: string
   /** In words. */
   message: string
-  /** The status of the response. */
+  /** HTTP status of the response, a number. */
   status_code?: number
   /** Always null. */
   file_path?: string | null
@@ -251,7 +251,7 @@ export type ExistsResponse = {
 }
 
 export type FacetsResponse = {
-  /** Processed documents that are counted. */
+  /** Processed documents, count. */
   documents: number
   /** Documents by facet and value: the tag type:act counts under type and act; a tag without colon under an empty facet. */
   tags: Record<string, Record<string, number>>
@@ -297,7 +297,7 @@ export type FilterFields = {
   path_prefixes?: string[] | null
   /** Earliest modification: ISO-8601 with offset, or Unix seconds. The instant itself counts. */
   modified_after?: string | number | null
-  /** Latest modification, as modified_after. */
+  /** Latest modification, ISO-8601 with offset, or epoch seconds. */
   modified_before?: string | number | null
   /** What is shown of an entity or relation that excluded documents contribute to as well: 'prune_evidence' (default) what the others say, 'strict_drop' nothing, 'keep_merged' the merged text, which tells what the excluded ones say. */
   kg_evidence_policy?: KgEvidencePolicy | null
@@ -313,7 +313,7 @@ export type ForceResetResponse = {
   status: string
   /** In words. */
   message: string
-  /** Always 0. */
+  /** Retries that were called off, count; always 0. */
   cancelled_manual_retries: number
 }
 
@@ -367,7 +367,7 @@ export type GraphRequest = {
   path_prefixes?: string[] | null
   /** Earliest modification: ISO-8601 with offset, or Unix seconds. The instant itself counts. */
   modified_after?: string | number | null
-  /** Latest modification, as modified_after. */
+  /** Latest modification, ISO-8601 with offset, or epoch seconds. */
   modified_before?: string | number | null
   /** What is shown of an entity or relation that excluded documents contribute to as well: 'prune_evidence' (default) what the others say, 'strict_drop' nothing, 'keep_merged' the merged text, which tells what the excluded ones say. */
   kg_evidence_policy?: KgEvidencePolicy | null
@@ -501,7 +501,7 @@ export type PaginatedRequest = {
   path_prefixes?: string[] | null
   /** Earliest modification: ISO-8601 with offset, or Unix seconds. The instant itself counts. */
   modified_after?: string | number | null
-  /** Latest modification, as modified_after. */
+  /** Latest modification, ISO-8601 with offset, or epoch seconds. */
   modified_before?: string | number | null
   /** What is shown of an entity or relation that excluded documents contribute to as well: 'prune_evidence' (default) what the others say, 'strict_drop' nothing, 'keep_merged' the merged text, which tells what the excluded ones say. */
   kg_evidence_policy?: KgEvidencePolicy | null
@@ -511,7 +511,7 @@ export type PaginatedRequest = {
   status_filters?: DocStatus[] | null
   /** Only documents with this in name, title, tags or first lines; case is ignored. */
   search?: string
-  /** Page, from 1. */
+  /** Number of the page, from 1. */
   page?: number
   /** Documents per page, count. */
   page_size?: number
@@ -531,7 +531,7 @@ export type PaginatedResponse = {
 }
 
 export type Pagination = {
-  /** This page, from 1. */
+  /** Number of this page, from 1. */
   page: number
   /** Documents per page, count. */
   page_size: number
@@ -554,7 +554,7 @@ export type PipelineStatusResponse = {
   job_start: string | null
   /** Documents of the run, count. */
   docs: number
-  /** The same. */
+  /** The same count, under an older name. */
   batchs: number
   /** Documents that are finished, count. */
   cur_batch: number
@@ -640,7 +640,7 @@ export type QueryRequest = {
   path_prefixes?: string[] | null
   /** Earliest modification: ISO-8601 with offset, or Unix seconds. The instant itself counts. */
   modified_after?: string | number | null
-  /** Latest modification, as modified_after. */
+  /** Latest modification, ISO-8601 with offset, or epoch seconds. */
   modified_before?: string | number | null
   /** What is shown of an entity or relation that excluded documents contribute to as well: 'prune_evidence' (default) what the others say, 'strict_drop' nothing, 'keep_merged' the merged text, which tells what the excluded ones say. */
   kg_evidence_policy?: KgEvidencePolicy | null
@@ -735,7 +735,7 @@ export type ScanStatusResponse = {
   status: "running" | "completed" | "failed" | "cancelled" | "abandoned"
   /** Files by what became of them. */
   counts: Record<string, number>
-  /** Kinds that were not counted; always 0. */
+  /** Kinds that were not counted, count; always 0. */
   counters_dropped?: number
   /** Some names of each kind: items, truncated, dropped. */
   samples: Record<string, unknown>
@@ -743,7 +743,7 @@ export type ScanStatusResponse = {
   created_at: number
   /** When it last went on, Unix seconds. */
   updated_at: number
-  /** Grows with every change. */
+  /** Number that grows with every change. */
   version: number
   /** In words. */
   message: string
@@ -1120,7 +1120,7 @@ export interface Operations {
     method: "GET"
     path: "/ui/customization"
     query: {
-      /** Language of the page, such as en. */
+      /** Language of the page. */
       locale?: string | null
     }
     body: undefined
