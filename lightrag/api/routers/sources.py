@@ -22,8 +22,11 @@ router = APIRouter(prefix="/documents", tags=["documents"], dependencies=[Authen
 @router.get("/source_conflicts")
 async def list_source_conflicts(
     engine: WholeEngineDep,
-    limit: Annotated[int, Query(ge=1, le=500, description="Paths on a page, count.")] = 50,
-    cursor: Annotated[str | None, Query(max_length=4096, description="next_cursor of the page before.")] = None,
+    limit: Annotated[int, Query(ge=1, le=500, description="Paths on a page, count.", examples=[50])] = 50,
+    cursor: Annotated[
+        str | None,
+        Query(max_length=4096, description="next_cursor of the page before.", examples=["archive/act-1903.md"]),
+    ] = None,
 ) -> SourceConflictsResponse:
     """List source paths that several documents have; storing refuses such a path, other programs may not."""
     page = await engine.alist_source_conflicts(limit, cursor)

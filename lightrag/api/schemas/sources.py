@@ -77,8 +77,12 @@ class SourceConflictRepairResponse(ResponseModel):
     canonical_source_key: str = Field(description="The path.", examples=[_PATH])
     primary_doc_id: str = Field(description="The document that it stands for.", examples=[_DOCUMENT])
     candidate_count: int = Field(description="How many documents have the path, count.", examples=[2])
-    fingerprint: str = Field(description="Of which documents these are.")
+    fingerprint: str = Field(
+        description="Of which documents these are.",
+        examples=["22c0fb5d81388595516487be6d0bcc8c0c6a0250ba93bda0823226e00d75b30c"],
+    )
     demoted_sample_doc_ids: list[str] = Field(
-        description="Some of those that become repetitions. They stay, and are found, until they are deleted."
+        description="Some of those that become repetitions. They stay, and are found, until they are deleted.",
+        examples=[["doc-7d1e0b"]],
     )
     committed: bool = Field(description="Whether it was done.", examples=[False])
