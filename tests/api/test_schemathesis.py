@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+import schemathesis
 import uvicorn
 from hypothesis import HealthCheck, Phase, given, settings
 
@@ -19,8 +20,6 @@ from lightrag.api.app import create_app
 from lightrag.settings_api import load_api_settings
 from tests.api.conftest import FACTS, StreamingFactModel
 from tests.fakes.facts import make_embedding
-
-schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 
 EXAMPLES = 12
 # Of these no request can be wrong: they take nothing, or any text.
