@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
+
+import pytest
 
 from lightrag import QueryParam
 from tests.flow.conftest import EngineFactory
+from tests.flow.test_enqueue_arguments import FILES
+from tests.parser import corpus
 
 TEXT = "# Harbour\n\nAda Quay -> Velmouth: Ada Quay surveyed Velmouth\n"
 
@@ -61,3 +66,35 @@ async def test_a_hint_in_the_name_chooses_how(make_engine: EngineFactory, tmp_pa
     assert rows["notes/plain.md"].status == "processed"
     assert rows["notes/plain.md"].metadata["chunk_method"] == "recursive_character"
     assert await engine.get_graph_labels() == []
+
+
+FAULTS = {
+    "password.pdf": (lambda: corpus.pdf(password="secret"), "is protected by a password"),
+    "pictures.pdf": (corpus.picture_pdf, "holds no text: its page is a picture"),
+    "bomb.docx": (lambda: corpus.docx_with(bytes(30_000_000), zipfile.ZIP_DEFLATED), "bomb"),
+    "letter.pdf": (lambda: b"Dear Ada, this is no PDF.", "is not PDF by its content"),
+    "broken.xlsx": (lambda: corpus.xlsx()[:500], "is damaged"),
+}
+
+
+@pytest.mark.parametrize("family", [{}, FILES], ids=["sqlite", "files"])
+async def test_files_that_cannot_be_read_fail_with_a_plain_reason(
+    make_engine: EngineFactory, tmp_path: Path, family: dict[str, str]
+) -> None:
+    engine = await make_engine(**family)
+    for name, (make, _) in FAULTS.items():
+        (tmp_path / name).write_bytes(make())
+    track_id = await engine.apipeline_enqueue_documents(
+        [str(tmp_path / name) for name in FAULTS], docs_format="pending_parse"
+    )
+    assert track_id is not None
+    await engine.apipeline_process_enqueue_documents()
+    rows = await outcome(engine, track_id)
+    assert set(rows) == set(FAULTS)
+    for name, (_, reason) in FAULTS.items():
+        assert rows[name].status == "failed"
+        message = rows[name].error_msg
+        assert reason in message, (name, message)
+        assert f"'{name}'" in message
+        assert "Traceback" not in message
+        assert rows[name].content_summary.startswith("[File Extraction] ")
