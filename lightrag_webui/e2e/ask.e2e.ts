@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { seriousFaults } from './axe'
 import { launch, openPage } from './browser'
 import { readCorpus, startServer, type Server } from './server'
 
@@ -30,10 +31,7 @@ const go = async (path: string) => {
   await page.getByTestId('preview-line').first().getByText(/document/).waitFor()
 }
 const question = () => page.getByRole('textbox', { name: 'Ask a question' })
-const ask = async (text: string) => {
-  await question().fill(text)
-  await page.keyboard.press('Enter')
-}
+const ask = (text: string) => question().fill(text).then(() => page.keyboard.press('Enter'))
 const payload = async () => JSON.parse((await page.getByTestId('filter-payload').textContent()) ?? '') as Record<string, unknown>
 const preview = (text: string | RegExp) => page.getByTestId('preview-line').first().getByText(text).waitFor()
 const chips = () => page.getByRole('list', { name: 'Active filters' })
@@ -113,10 +111,9 @@ it('opens the passage as Markdown, with dates and tags, at the sentence that the
   expect(await dialog.getByTestId('passage').first().innerText()).not.toContain('**')
   const mark = dialog.locator('mark').first()
   expect(await mark.innerText()).toContain('one penny for each ton of cargo')
-  expect(await mark.evaluate((element) => {
-    const { top, bottom } = element.getBoundingClientRect()
-    return top > 60 && bottom < window.innerHeight - 60
-  })).toBe(true)
+  const box = await mark.boundingBox()
+  expect(box && box.y > 60 && box.y + box.height < 790).toBe(true)
+  expect(await seriousFaults(page)).toEqual([])
   expect(await dialog.getByRole('link', { name: 'Open source link' }).getAttribute('href')).toBe('https://archive.example/acts/1903/12')
   await dialog.getByRole('button', { name: 'Open document' }).click()
   await page.waitForURL(/\/documents\?doc=/)
@@ -124,10 +121,8 @@ it('opens the passage as Markdown, with dates and tags, at the sentence that the
 
 it('sends mode and budgets from the side panel, and nothing that has its default', async () => {
   await go('/ask?tab=answer')
-  const bodies: Array<Record<string, unknown>> = []
-  page.on('request', (request) => {
-    if (request.url().endsWith('/query/stream')) bodies.push(request.postDataJSON() as Record<string, unknown>)
-  })
+  const bodies: unknown[] = []
+  page.on('request', (request) => request.url().endsWith('/query/stream') && bodies.push(request.postDataJSON()))
   await ask('Who is Edda Marlowe?')
   await page.getByTestId('reference').first().waitFor()
   const panel = page.getByRole('complementary', { name: 'Filters and settings' })
@@ -162,6 +157,9 @@ it('offers every intent of the table, each with what is sent for it', async () =
     await expect.poll(payload, { message: name }).toEqual({ date_filter: dates })
   }
   await preview('14 of 32 documents match')
+  await page.getByText('Advanced', { exact: true }).click()
+  await page.getByRole('button', { name: /^What are you looking for/ }).click()
+  expect(await seriousFaults(page)).toEqual([])
 })
 
 it('chooses a period with the mouse or the keyboard on the histogram of the corpus', async () => {
@@ -194,6 +192,7 @@ it('writes dates with the offset of the zone on that day; an end day ends with i
   await page.getByLabel('From', { exact: true }).fill('2024-03-09')
   await page.getByLabel('To', { exact: true }).fill('2024-03-10')
   await expect.poll(payload).toEqual({ date_filter: { range: { start: '2024-03-09T00:00:00-05:00', end: '2024-03-10T23:59:59.999-04:00' } } })
+  await page.getByText('UTC-05:00 → UTC-04:00 at that date').waitFor()
   await chips().getByText('9 Mar 2024 – 10 Mar 2024 (America/New York)').waitFor()
   await page.getByLabel('To', { exact: true }).fill('2024-03-08')
   await preview('The end lies before the beginning.')

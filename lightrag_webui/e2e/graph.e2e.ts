@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { seriousFaults } from './axe'
 import { launch, openPage } from './browser'
 import { readCorpus, startServer, type Server } from './server'
 
@@ -54,6 +55,7 @@ it('finds an entity, goes around it, and shows by which documents it and its rel
   await panel().getByRole('button', { name: /^Ottoline Brandreth/ }).click()
   await panel().getByText('Relation', { exact: true }).waitFor()
   await panel().getByTestId('evidence').getByRole('link').first().waitFor()
+  expect(await seriousFaults(page)).toEqual([])
   await panel().getByRole('heading').getByRole('button', { name: 'Hallowgate Bridge' }).click()
   await page.getByRole('button', { name: 'View', exact: true }).click()
   const size = page.getByLabel('Entities at most')
@@ -116,6 +118,7 @@ it('compares a scope with the whole: entities, relations and descriptions that i
   await find('heron', 'Heron')
   expect(await panel().getByTestId('known').count()).toBe(0)
   await panel().getByTestId('unknown').getByText('Not known yet', { exact: true }).waitFor()
+  expect(await seriousFaults(page)).toEqual([])
   // What was added to the picture is compared too.
   await panel().getByRole('button', { name: 'Expand' }).click()
   await page.getByRole('combobox', { name: 'Scope' }).selectOption('')
@@ -177,8 +180,9 @@ it('changes and merges what is known', async () => {
 })
 
 it('says what is empty and what failed, and is moved with the keyboard', async () => {
-  await page.goto(server.page('/graph?tag=no-such-tag'))
+  await page.goto(server.page('/graph?tag=type:act&scope=known-in-chapter:03'))
   await page.getByText('Nothing in the graph fits this scope and filter.').waitFor()
+  await page.getByTestId('preview-line').getByText('0 of 32 documents match').waitFor()
   await page.route('**/graphs?**', (route) => route.fulfill({ status: 500, json: { detail: 'The store is gone', code: 'internal' } }))
   await page.goto(server.page('/graph'))
   await page.getByRole('alert').getByText('The store is gone').waitFor()

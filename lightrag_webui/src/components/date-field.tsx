@@ -4,7 +4,7 @@ import { Button } from '@/components/ui/button'
 import { Field } from '@/components/ui/field'
 import { Input, Select } from '@/components/ui/input'
 import { useStored } from '@/lib/stored'
-import { allZones, offsetLabel, parseWall } from '@/lib/zones'
+import { allZones, endIso, offsetLabel, parseWall, startIso } from '@/lib/zones'
 
 interface DateFieldProps {
   label: string
@@ -58,8 +58,8 @@ export function DateField({ label, value, onChange, edge, error, hint }: DateFie
 
 const NO_ZONES: string[] = []
 
-/** The zone whose wall clock dates are given in. */
-export function ZoneSelect({ value, onChange, day }: { value: string; onChange: (zone: string) => void; day?: string }) {
+/** The zone whose wall clock dates are given in, with the offset that it has on the first and on the last of two days. */
+export function ZoneSelect({ value, onChange, day, lastDay }: { value: string; onChange: (zone: string) => void; day?: string; lastDay?: string }) {
   const { t } = useTranslation()
   const [used, setUsed] = useStored<string[]>('lightrag.zones', NO_ZONES)
   const [local, utc, ...others] = allZones()
@@ -68,10 +68,11 @@ export function ZoneSelect({ value, onChange, day }: { value: string; onChange: 
     setUsed((before) => [zone, ...before.filter((one) => one !== zone)].slice(0, 5))
     onChange(zone)
   }
-  const instant = day ? parseWall(day)?.wall : undefined
+  // Those that are sent: the last day counts with its last moment, when the clock may have been changed.
+  const offsets = [day && startIso(day, value), lastDay && endIso(lastDay, value)].filter((iso) => typeof iso === 'string' && iso).map((iso) => `UTC${String(iso).slice(-6)}`)
   const known = [local, utc, ...others].includes(value)
   return (
-    <Field label={t('date.zone')} hint={t('date.zoneHint', { offset: offsetLabel(value, instant) })}>
+    <Field label={t('date.zone')} hint={t('date.zoneHint', { offset: [...new Set(offsets.length ? offsets : [offsetLabel(value)])].join(' → ') })}>
       {(ids) => (
         <Select {...ids} value={value} onChange={(event) => choose(event.target.value)}>
           {known ? null : <option value={value}>{value}</option>}

@@ -80,7 +80,7 @@ function DatePart({ state, onChange }: PanelProps) {
           {facets.data?.undated ? <p className="-mt-1.5 px-2 text-xs text-muted">{t('filter.undated.hint', { count: facets.data.undated })}</p> : null}
           <DateField label={t('filter.from')} edge="start" value={state.from} onChange={(from) => onChange({ from })} />
           <DateField label={t('filter.to')} edge="end" value={state.to} onChange={(to) => onChange({ to })} error={fault} hint={state.to ? t('filter.toHint') : undefined} />
-          <ZoneSelect value={state.zone} onChange={(zone) => onChange({ zone })} day={state.from || state.to} />
+          <ZoneSelect value={state.zone} onChange={(zone) => onChange({ zone })} day={state.from} lastDay={state.to} />
         </>
       )}
       {lonely ? (

@@ -20,7 +20,7 @@ export function PresetMenu({ id, describedBy, label, value, onChange }: PresetMe
   const { t } = useTranslation()
   const name = value ? t(`filter.preset.${value}.name`) : t('filter.preset.custom')
   return (
-    <DropdownMenu.Root>
+    <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>
         <button id={id} type="button" aria-label={`${label} ${name}`} aria-describedby={describedBy} className={cn(INPUT_CLASS, 'flex h-11 items-center gap-2.5 ps-2 pe-2.5 text-start')}>
           <PresetPicture name={value} />

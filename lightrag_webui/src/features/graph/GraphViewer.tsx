@@ -13,7 +13,7 @@ import { EmptyState, ErrorNote, Spinner } from '@/components/ui/feedback'
 import { Tooltip } from '@/components/ui/overlay'
 import { errorText } from '@/lib/errors'
 import { filterQuery } from '@/lib/filter-url'
-import { isActive } from '@/lib/filters'
+import { emptyFilter, isActive } from '@/lib/filters'
 import { formatNumber } from '@/lib/format'
 import { useIsDark } from '@/lib/theme'
 import { CanvasTools } from './canvas-tools'
@@ -74,7 +74,8 @@ export default function GraphViewer() {
     const counts = t('graphPanel.counts', { nodes: formatNumber(shown.data.nodes.length, i18n.language), edges: formatNumber(shown.data.edges.length, i18n.language) })
     return shown.data.is_truncated ? `${counts} · ${t('graphPanel.truncated')}` : counts
   }, [shown, t, i18n.language])
-  const toAsk = `/ask?${filterQuery({ ...view.filter, required: scope ? [...view.filter.required, scope] : view.filter.required })}`
+  // As a question would be limited: scope and filter together.
+  const whole = { ...view.filter, required: scope ? [...view.filter.required, scope] : view.filter.required }
 
   return (
     <div className="flex h-full flex-col">
@@ -96,7 +97,7 @@ export default function GraphViewer() {
           <span className="max-sm:sr-only">{t('filter.title')}</span>
         </Button>
         {filtered || scope ? (
-          <Link to={toAsk} className="inline-flex h-9 items-center gap-1.5 rounded-lg px-2 text-sm font-medium text-brand-ink hover:bg-sunken">
+          <Link to={`/ask?${filterQuery(whole)}`} className="inline-flex h-9 items-center gap-1.5 rounded-lg px-2 text-sm font-medium text-brand-ink hover:bg-sunken">
             <MessagesSquare className="size-4" aria-hidden />
             <span className="max-sm:sr-only">{t('filter.toAsk')}</span>
           </Link>
@@ -110,17 +111,17 @@ export default function GraphViewer() {
       {isActive(filter) ? (
         <div className="flex flex-wrap items-center gap-3 border-b bg-surface px-3 py-2">
           <FilterChips state={filter} onChange={setFilter} onOpen={() => setPanel(true)} />
-          <PreviewLine state={filter} />
+          <PreviewLine state={whole} />
         </div>
       ) : null}
       <div className="relative min-h-0 flex-1 overflow-hidden bg-page">
         {graph.error ? <ErrorNote error={graph.error} className="m-4" onRetry={() => void graph.refetch()} /> : null}
-        {empty ? <EmptyState icon={Waypoints} title={t('graphPanel.empty')}>{scope || filtered ? t('graphPanel.emptyLimited') : t('graphPanel.emptyText')}</EmptyState> : null}
+        {empty ? <EmptyState icon={Waypoints} title={t('graphPanel.empty')}><p>{scope || filtered ? t('graphPanel.emptyLimited') : t('graphPanel.emptyText')}</p>{filtered ? <Button onClick={() => setFilter(emptyFilter(filter.zone))}>{t('filter.clearAll')}</Button> : null}</EmptyState> : null}
         {shown || graph.error ? null : <Waiting />}
         {shown && !empty ? (
           <>
             <Suspense fallback={<Waiting />}>
-              <GraphCanvas shown={shown} dark={dark} selection={selection} hiddenKinds={hiddenKinds} label={status} around={label} memory={places} className={selection ? 'md:end-94' : undefined} onSelect={setSelection} onExpand={(name) => void expand(name)} onReady={setControls} />
+              <GraphCanvas shown={shown} dark={dark} selection={selection} hiddenKinds={hiddenKinds} label={status} around={label} memory={places} className={selection ? 'max-md:bottom-[58%] md:end-94' : undefined} onSelect={setSelection} onExpand={(name) => void expand(name)} onReady={setControls} />
             </Suspense>
             <CanvasTools controls={controls} shown={shown} hiddenKinds={hiddenKinds} onToggle={toggle} />
           </>
@@ -129,7 +130,7 @@ export default function GraphViewer() {
           <ObjectPanel shown={shown} selection={selection} scope={scope} editable={!filtered} onSelect={(next) => { setSelection(next); if (next?.type === 'node') controls?.focus(next.name) }} onCentre={centre} onExpand={(name) => void expand(name)} />
         ) : null}
       </div>
-      <Dialog open={panel} onOpenChange={setPanel} layout="side" className="sm:max-w-md" title={t('filter.title')} description={t('graphPanel.filterText')} footer={<PreviewLine state={filter} className="me-auto" />}>
+      <Dialog open={panel} onOpenChange={setPanel} layout="side" className="sm:max-w-md" title={t('filter.title')} description={t('graphPanel.filterText')} footer={<PreviewLine state={whole} className="me-auto" />}>
         <FilterPanel state={filter} onChange={setFilter} />
       </Dialog>
     </div>

@@ -42,6 +42,7 @@ export function reduceEdge(graph: DrawnGraph, edge: string, data: EdgeAttributes
   const centre = centreOf(looked)
   const chosen = looked.selection?.type === 'edge' && edgeKey(looked.selection) === edgeKey({ source, target })
   if (chosen) return { ...data, color: colors.strong, size: data.size + 2, zIndex: 2 }
+  if (looked.selection?.type === 'edge' && !looked.hovered) return { ...data, color: colors.faded, zIndex: 0 }
   if (centre) return source === centre || target === centre ? { ...data, color: colors.strong, zIndex: 1 } : { ...data, color: colors.faded, zIndex: 0 }
   return unknown.hiddenEdges.size && unknown.hiddenEdges.has(edgeKey({ source, target })) ? { ...data, color: colors.unknownEdge } : data
 }
@@ -72,7 +73,7 @@ export function makeLabels(colors: Colors) {
     context.lineJoin = 'round'
     context.strokeStyle = colors.halo
     context.fillStyle = colors.text
-    for (const { text, left, base } of placeLabels(wishes)) {
+    for (const { text, left, base } of placeLabels(wishes, context.canvas.clientWidth)) {
       context.font = fonts.get(text) ?? fontOf(4)
       context.strokeText(text, left, base)
       context.fillText(text, left, base)

@@ -62,9 +62,10 @@ function placesOf({ x, y, radius, width, height }: LabelWish): Array<{ left: num
 /**
  * Finds a place for every name for which there is one, those of large nodes first.
  *
- * A name keeps clear of other names and of the nodes that are named; one without room is left out until the picture is nearer.
+ * A name keeps clear of other names, of the nodes that are named and of the edge of the picture; one without room is left out until
+ * the picture is nearer.
  */
-export function placeLabels(wishes: readonly LabelWish[]): PlacedLabel[] {
+export function placeLabels(wishes: readonly LabelWish[], across = Infinity): PlacedLabel[] {
   const occupied = new Occupied()
   const placed: PlacedLabel[] = []
   const sorted = [...wishes].sort((a, b) => Number(b.forced) - Number(a.forced) || b.radius - a.radius || (a.text < b.text ? -1 : 1))
@@ -72,7 +73,7 @@ export function placeLabels(wishes: readonly LabelWish[]): PlacedLabel[] {
   for (const [index, wish] of sorted.entries()) {
     const boxes = placesOf(wish).map(({ left, top }) => ({ left, top, right: left + wish.width, bottom: top + wish.height }))
     const clear = (box: Box) => occupied.isFree(box)
-    const box = boxes.find((one) => clear(one) && !covers(one, discs, index)) ?? boxes.find(clear) ?? (wish.forced ? boxes[0] : undefined)
+    const box = boxes.find((one) => clear(one) && !covers(one, discs, index) && one.left >= 0 && one.right <= across) ?? boxes.find(clear) ?? (wish.forced ? boxes[0] : undefined)
     if (!box) continue
     occupied.add(box)
     placed.push({ ...wish, left: box.left, base: box.top + wish.height * 0.78 })

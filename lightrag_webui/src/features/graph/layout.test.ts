@@ -75,9 +75,11 @@ describe('names', () => {
   })
 
   it('go to the other side where there is no room, or are left out unless forced', () => {
-    const [first, second] = placeLabels([wish('a', 0, 0, 6), wish('b', 40, 0, 5)])
-    expect(first?.left).toBeLessThan(0)
-    expect(second?.left).toBeGreaterThan(40)
+    const [first, second] = placeLabels([wish('a', 200, 0, 6), wish('b', 240, 0, 5)])
+    expect(first?.left).toBeLessThan(200)
+    expect(second?.left).toBeGreaterThan(240)
+    // Beside the edge of the picture too.
+    expect(placeLabels([wish('e', 190, 50)], 200)[0]?.left).toBeLessThan(190 - 60)
     const crowd = Array.from({ length: 8 }, (_none, index) => wish(`c${index}`, index, 0))
     expect(placeLabels(crowd).length).toBeLessThan(8)
     expect(placeLabels([...crowd, wish('must', 4, 0, 1, true)]).map((one) => one.text)).toContain('must')

@@ -98,10 +98,21 @@ function EdgePanel({ edge, shown, scope, editable, onSelect }: PanelProps & { ed
       onClose={() => onSelect(null)}
       actions={<EditButtons editable={editable} onEdit={() => setEditing(true)} />}
     >
-      {edge.properties['keywords'] ? <Section title={t('graphPanel.keywords')}><p className="text-sm" dir="auto">{String(edge.properties['keywords'])}</p></Section> : null}
+      {edge.properties['keywords'] ? <Section title={t('graphPanel.keywords')}><Keywords text={String(edge.properties['keywords'])} /></Section> : null}
       <Knowledge evidence={evidenceOf(edge.properties)} {...(shown.known ? { known: known ? evidenceOf(known.properties) : null } : {})} scope={scope} />
       {editing ? <EditDialog target={{ type: 'edge', edge }} scope={shown.known ? null : scope} onClose={() => setEditing(false)} onGone={() => onSelect(null)} /> : null}
     </Frame>
+  )
+}
+
+function Keywords({ text }: { text: string }) {
+  const words = [...new Set(text.split(/<SEP>|[,,、;]/).map((word) => word.trim()).filter(Boolean))]
+  return (
+    <ul className="flex flex-wrap gap-1">
+      {words.map((word) => (
+        <li key={word} className="max-w-full rounded-md bg-sunken px-1.5 py-0.5 text-xs leading-4 break-words"><bdi>{word}</bdi></li>
+      ))}
+    </ul>
   )
 }
 

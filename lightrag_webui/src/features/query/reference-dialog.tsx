@@ -78,7 +78,7 @@ function Passages({ texts, statement }: { texts: readonly string[]; statement: s
   }, [place])
   if (!texts.length) return <p className="text-sm text-muted">{t('ask.noPassage')}</p>
   return (
-    <ol ref={list} aria-label={t('ask.passages')} className="flex flex-col gap-5">
+    <ol ref={list} tabIndex={0} aria-label={t('ask.passages')} className="rounded-xl flex flex-col gap-5">
       {texts.map((text, index) => (
         <li key={text} data-testid="passage" {...(place?.passage === index ? { 'aria-current': true } : {})} className={cn('rounded-xl border-s-4 bg-sunken px-4 py-3.5 text-sm', place && place.passage !== index ? 'border-line' : 'border-brand/60')}>
           {texts.length > 1 ? <p className="mb-2 text-xs font-semibold text-muted tabular-nums">{t('ask.passage', { number: index + 1, total: texts.length })}</p> : null}

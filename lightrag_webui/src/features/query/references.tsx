@@ -42,7 +42,7 @@ export function ReferenceList({ references, cited, documents, onOpen }: Referenc
               <button
                 type="button"
                 data-testid="reference"
-                className={cn('flex w-full min-w-0 gap-2.5 rounded-xl border bg-surface p-2.5 text-start shadow-card transition-colors hover:border-brand/60', !cited.has(one.reference_id) && 'opacity-75')}
+                className={cn('flex w-full min-w-0 gap-2.5 rounded-xl border bg-surface p-2.5 text-start shadow-card transition-colors hover:border-brand/60', !cited.has(one.reference_id) && 'bg-transparent shadow-none')}
                 onClick={() => onOpen(one.reference_id)}
               >
                 <span className="flex h-5 min-w-5 items-center justify-center rounded-md bg-brand-soft px-1 text-xs font-semibold text-brand-ink">{one.reference_id}</span>
