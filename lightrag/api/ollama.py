@@ -95,6 +95,20 @@ def running_entry(settings: ApiSettings) -> dict[str, Any]:
     }
 
 
+def shown_entry(settings: ApiSettings) -> dict[str, Any]:
+    """Return the model as ``POST /api/show`` tells it."""
+    details = model_entry(settings)["details"]
+    return {
+        "modelfile": f"FROM {model_name(settings)}",
+        "parameters": "",
+        "template": "{{ .Prompt }}",
+        "details": details,
+        "model_info": {"general.architecture": details["family"]},
+        "capabilities": ["completion"],
+        "modified_at": _DATE,
+    }
+
+
 def _identity(settings: ApiSettings) -> dict[str, Any]:
     name = model_name(settings)
     return {"name": name, "model": name, "size": _SIZE, "digest": _DIGEST}

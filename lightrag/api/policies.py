@@ -32,6 +32,7 @@ READING_POSTS = frozenset(
     {
         "/api/chat",
         "/api/generate",
+        "/api/show",
         "/documents/paginated",
         "/graphs",
         "/login",

@@ -70,6 +70,13 @@ async def test_models(serve: Serve) -> None:
     assert "expires_at" in running
 
 
+async def test_what_the_model_can_do(server: Server) -> None:
+    for body in ({"model": "lightrag:latest"}, {"name": "lightrag:latest", "verbose": True}, None):
+        told = (await server.client.post("/api/show", json=body)).json()
+        assert told["capabilities"] == ["completion"]
+        assert told["details"]["family"] == "lightrag"
+
+
 def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 

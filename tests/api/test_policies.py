@@ -232,6 +232,7 @@ async def test_every_route_is_attacked_or_known_to_be_harmless(server: Server) -
         ("GET", "/ui/customization"),
         ("GET", "/ui/customization/assets/{asset_hash}/{asset_id}"), ("GET", "/documents/supported_file_types"),
         ("GET", "/api/version"), ("GET", "/api/tags"), ("GET", "/api/ps"), ("POST", "/api/generate"),
+        ("POST", "/api/show"),
         # the same way in as /documents/text
         ("POST", "/documents/texts"),
         # tested by itself below

@@ -62,6 +62,12 @@ async def get_ollama_running_models(settings: SettingsDep) -> dict[str, list[dic
     return {"models": [ollama.running_entry(settings)]}
 
 
+@router.post("/show")
+async def show_ollama_model(settings: SettingsDep) -> dict[str, Any]:
+    """Tell what the model is and can do, whichever name is asked for; chat programs ask before they offer it."""
+    return ollama.shown_entry(settings)
+
+
 @router.post("/generate", responses=_REPLY, openapi_extra=_body(GenerateRequest))
 async def ollama_generate(request: Request, engine: EngineDep, metrics: MetricsDep) -> Response:
     """Send a prompt straight to the language model, without retrieval."""

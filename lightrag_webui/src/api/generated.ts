@@ -1319,6 +1319,14 @@ export interface Operations {
     body: undefined
     response: string[]
   }
+  /** Tell what the model is and can do, whichever name is asked for; chat programs ask before they offer it. */
+  show_ollama_model: {
+    method: "POST"
+    path: "/api/show"
+    query: undefined
+    body: undefined
+    response: Record<string, unknown>
+  }
   /** Replace dates, tags or other metadata of a document; every question is limited by the new ones at once. */
   update_document_metadata: {
     method: "PATCH"
@@ -1395,6 +1403,7 @@ export const ROUTES = {
   retry_document: { method: "POST", path: "/documents/{doc_id}/retry" },
   scan_for_new_documents: { method: "POST", path: "/documents/scan" },
   search_labels: { method: "GET", path: "/graph/label/search" },
+  show_ollama_model: { method: "POST", path: "/api/show" },
   update_document_metadata: { method: "PATCH", path: "/documents/{doc_id}/metadata" },
   upload_documents: { method: "POST", path: "/documents/upload" },
   verify_credential: { method: "GET", path: "/auth/verify" },
