@@ -41,7 +41,7 @@ it('asks for the key, says when it is wrong, and lets in with the right one', as
 })
 
 it('shows the name of the server, signs in with an account or a key, and out again in all tabs', async () => {
-  server = await startServer({ ...ACCOUNTS, LIGHTRAG_API_KEY: 'open sesame', WEBUI_TITLE: 'Velmouth Archive', WEBUI_DESCRIPTION: 'Acts and letters of the harbour' })
+  server = await startServer({ ...ACCOUNTS, LIGHTRAG_API_KEY: 'open sesame', WEBUI_TITLE: 'Velmouth Archive', WEBUI_DESCRIPTION: 'Acts and letters of the harbour', ENABLE_AI_CONTENT_NOTICE: 'true' })
   const { page } = await openPage(browser, server.root)
   await page.goto(server.page('/settings'))
   await page.getByText('Acts and letters of the harbour').waitFor()
@@ -56,6 +56,8 @@ it('shows the name of the server, signs in with an account or a key, and out aga
   await page.getByRole('heading', { name: 'Settings' }).waitFor()
   expect(await page.title()).toBe('Settings · Velmouth Archive')
   await page.getByRole('link', { name: 'Velmouth Archive' }).waitFor()
+  await page.getByRole('link', { name: 'Ask', exact: true }).click()
+  await page.getByText('Answers are written by a model and can be wrong.').waitFor()
   const other = await page.context().newPage()
   await other.goto(server.page('/documents'))
   await other.getByText('No documents yet').waitFor()
@@ -154,4 +156,14 @@ it('is not blank when not even its script comes', async () => {
   await page.route('**/assets/*.js', (route) => route.abort())
   await page.goto(server.page('/documents'))
   await page.getByText('The page could not be loaded').waitFor()
+})
+
+it('has words even where those of the chosen language do not come', async () => {
+  server = await startServer()
+  const { page } = await openPage(browser, server.root, { storage: { 'lightrag.language': 'nl' } })
+  await page.goto(server.page('/documents'))
+  await page.getByText('Nog geen documenten').waitFor()
+  await page.route(/\/assets\/nl-[^/]*\.js$/, (route) => route.abort())
+  await page.reload()
+  await page.getByText('No documents yet').waitFor()
 })

@@ -1,5 +1,6 @@
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
+import english from '../locales/en.json'
 
 export const LANGUAGES = {
   en: 'English', nl: 'Nederlands', de: 'Deutsch', fr: 'Français', es: 'Español',
@@ -8,7 +9,8 @@ export const LANGUAGES = {
 
 export type Language = keyof typeof LANGUAGES
 const NAME = 'lightrag.language'
-const files = import.meta.glob<{ default: Words }>('../locales/*.json')
+// English is part of the first script: whatever cannot be fetched, there are words to say so.
+const files = import.meta.glob<{ default: Words }>(['../locales/*.json', '!../locales/en.json'])
 
 /** Returns the language that fits best: the chosen one, else the first of the browser that we have. */
 export function chooseLanguage(stored: string | null, wanted: readonly string[]): Language {
@@ -41,7 +43,7 @@ export function fillPlurals(words: Words, language: string): Words {
 
 async function load(language: Language): Promise<void> {
   if (i18next.hasResourceBundle(language, 'translation')) return
-  const file = await files[`../locales/${language}.json`]?.()
+  const file = await files[`../locales/${language}.json`]?.().catch(() => null)
   if (file) i18next.addResourceBundle(language, 'translation', fillPlurals(file.default, language))
 }
 
@@ -70,9 +72,9 @@ export async function startI18n(): Promise<void> {
   }
   const language = chooseLanguage(stored, navigator.languages)
   await i18next.use(initReactI18next).init({
-    lng: language, fallbackLng: 'en', resources: {}, interpolation: { escapeValue: false }, partialBundledLanguages: true,
+    lng: 'en', fallbackLng: 'en', resources: { en: { translation: fillPlurals(english, 'en') } }, interpolation: { escapeValue: false }, partialBundledLanguages: true,
   })
-  await Promise.all([load(language), language === 'en' ? undefined : load('en')])
+  await load(language)
   await i18next.changeLanguage(language)
   applyToPage(language)
 }
