@@ -15,7 +15,6 @@ from lightrag.api.files import InputFolder, safe_path
 from lightrag.constants import UNKNOWN_SOURCE
 from lightrag.exceptions import DuplicateError, InputError, LightRAGError
 from lightrag.ingest.documents import new_track_id, normalize_source_path
-from lightrag.parser.registry import is_supported, supported_extensions
 from lightrag.query_filters import DocumentMetadata
 
 if TYPE_CHECKING:
@@ -199,10 +198,10 @@ class Intake:
 
     async def _add_file(self, file: IncomingFile, metadata: DocumentMetadata | None, track_id: str) -> str:
         name = safe_path(file.filename or "")
-        if not is_supported(name):
-            raise InputError(
-                f"file {name!r} is of a type that cannot be read; supported are {', '.join(supported_extensions())}"
-            )
+        parsers = self._whole_engine.context.parsers
+        if not parsers.reads(name):
+            supported = ", ".join(parsers.supported_extensions())
+            raise InputError(f"file {name!r} is of a type that cannot be read; supported are {supported}")
         async with self.admission() as token:
             await self._refuse_known(normalize_source_path(name))
             path = await self._inputs.store(name, file.read, self._settings.max_upload_size)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from lightrag.contracts.doc_status import DocStatus
 from lightrag.exceptions import FilterSyntaxError, LightRAGError, ScopeError
 from lightrag.ingest.documents import new_track_id, normalize_source_path
-from lightrag.parser.registry import is_supported
 from lightrag.query_filters import DocumentMetadata
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ class Scans:
 
     async def _take(self, scan: Scan, file: FoundFile) -> None:
         kind = "unsafe_source"
-        if is_supported(file.name):
+        if self._engine.context.parsers.reads(file.name):
             found = await self._engine.doc_status.get_doc_by_file_path(normalize_source_path(file.name))
             if found is None:
                 kind = await self._claim(scan, file)

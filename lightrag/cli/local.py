@@ -58,9 +58,7 @@ class LocalCorpus(Corpus):
 
     async def extensions(self) -> list[str]:
         """Return the suffixes of files that can be read."""
-        from lightrag.parser.registry import supported_extensions
-
-        return list(supported_extensions())
+        return self.engine.context.parsers.supported_extensions()
 
     async def store(self, file: SourceFile) -> Stored:
         """Store a file as pending."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lightrag.exceptions import InputError
 from lightrag.parser.limits import ParseLimits
 from lightrag.parser.pool import ParserPool
+from lightrag.parser.registry import suffix_of
 from lightrag.parser.result import BUILT_IN, ParsedText
 from lightrag.parser.routing import Route, Rule, choose_route, engine_extensions, parse_rules
 from lightrag.parser.service import ServiceOptions
@@ -80,6 +81,14 @@ class ParserEngines:
     def extensions(self) -> dict[str, list[str]]:
         """Return the suffixes that each usable engine parses."""
         return engine_extensions(self.configured)
+
+    def supported_extensions(self) -> list[str]:
+        """Return the suffixes that some usable engine parses, sorted."""
+        return sorted({suffix for suffixes in self.extensions().values() for suffix in suffixes})
+
+    def reads(self, file_name: str) -> bool:
+        """Tell whether some usable engine parses files of that name."""
+        return suffix_of(file_name) in self.supported_extensions()
 
     def route(self, file_name: str, wanted: str = "") -> Route:
         """Choose engine and options for a file name or path; its hint is taken off.

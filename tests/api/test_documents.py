@@ -364,6 +364,7 @@ async def test_supported_types(server: Server) -> None:
     assert answer.headers["Cache-Control"] == "no-store"
     assert {".md", ".txt"} <= set(answer.json()["supported_extensions"])
     assert answer.json()["engines"]["legacy"] == answer.json()["supported_extensions"]
+    assert set(answer.json()["engines"]) == {"legacy", "native"}
 
 
 async def test_many_small_texts_of_many_clients_are_all_there_once(server: Server) -> None:

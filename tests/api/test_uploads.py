@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import FACTS, Serve, Server
+from tests.parser.stub_service import Answer, running_service
 
 METADATA = {
     "start_date": "2030-03-30T00:00:00+01:00",
@@ -338,3 +339,30 @@ async def test_scope_tags_that_lose_letters_are_refused(serve: Serve) -> None:
         )
         assert (answer.status_code, answer.json()["code"]) == (422, "invalid_scope"), tag
     assert await documents(server) == []
+
+
+async def test_a_picture_is_read_by_a_service_where_there_is_one(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    picture = {"file": ("map.png", b"\x89PNG\r\n\x1a\n" + bytes(20), "image/png")}
+    alone = await serve()
+    answer = await alone.client.post("/documents/upload", files=picture)
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_input")
+    with running_service() as docling:
+        docling.answers(
+            {
+                "POST /v1/convert/file/async": Answer({"task_id": "t"}),
+                "GET /v1/status/poll/t": Answer({"task_status": "success"}),
+                "GET /v1/result/t": Answer({"status": "success", "document": {"md_content": FACTS}}),
+            }
+        )
+        monkeypatch.setenv("DOCLING_ENDPOINT", docling.url)
+        server = await serve({"workspace": "other"}, input_dir=str(tmp_path / "other"))
+        told = (await server.client.get("/documents/supported_file_types")).json()
+        assert ".png" in told["supported_extensions"]
+        assert ".png" in told["engines"]["docling"]
+        assert (await server.client.post("/documents/upload", files=picture)).status_code == 200
+        await server.settle()
+        (document,) = await documents(server)
+        assert (document["file_path"], document["status"]) == ("map.png", "processed")
+        assert document["metadata"]["parse_engine"] == "docling"

@@ -193,3 +193,25 @@ async def test_external_parsers_have_so_many_files_at_a_time(
     engine = await make_engine(max_parallel_parse_docling=3, max_parallel_parse_mineru=2)
     limits = {name: calls.status().max_async for name, calls in engine.context.parsers._services.items()}
     assert limits == {"docling": 3, "mineru": 2}
+
+
+async def test_so_many_texts_are_embedded_in_one_call_and_questions_are_told_from_them(
+    make_engine: EngineFactory,
+) -> None:
+    embedding = make_embedding()
+    inner = embedding.func
+    sizes: dict[str, list[int]] = {"query": [], "document": []}
+
+    async def embed(texts: list[str], context: str = "") -> Any:
+        sizes[context].append(len(texts))
+        return await inner(texts)
+
+    embedding.func, embedding.supports_asymmetric = embed, True
+    engine = await make_engine(
+        embedding_func=embedding, embedding_batch_num=4, chunk_token_size=14, chunk_overlap_token_size=0
+    )
+    await engine.ainsert("\n".join(LINES * 2))
+    assert max(sizes["document"]) == 4
+    assert sizes["query"] == []
+    await engine.aquery_data("Where does Ann live?", QueryParam(mode="naive"))
+    assert sizes["query"] == [1]

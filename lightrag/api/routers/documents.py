@@ -192,13 +192,11 @@ async def update_document_metadata(
 
 
 @router.get("/supported_file_types")
-async def get_supported_file_types(response: Response) -> SupportedFileTypesResponse:
-    """List the types of files that can be uploaded."""
-    from lightrag.parser.registry import supported_extensions
-
+async def get_supported_file_types(response: Response, engine: EngineDep) -> SupportedFileTypesResponse:
+    """List the types of files that can be uploaded, by the engines that read them; services only where set up."""
     response.headers["Cache-Control"] = "no-store"
-    extensions = supported_extensions()
-    return SupportedFileTypesResponse(supported_extensions=extensions, engines={"legacy": extensions})
+    parsers = engine.context.parsers
+    return SupportedFileTypesResponse(supported_extensions=parsers.supported_extensions(), engines=parsers.extensions())
 
 
 @router.delete("")

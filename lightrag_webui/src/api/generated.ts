@@ -1099,7 +1099,7 @@ export interface Operations {
     body: undefined
     response: ScanStatusResponse
   }
-  /** List the types of files that can be uploaded. */
+  /** List the types of files that can be uploaded, by the engines that read them; services only where set up. */
   get_supported_file_types: {
     method: "GET"
     path: "/documents/supported_file_types"
