@@ -173,6 +173,18 @@ class BaseEvidenceStorage(StorageNameSpace):
         """
         raise UnsupportedFilterError(f"{type(self).__name__} cannot filter evidence by documents")
 
+    async def excluded_objects(
+        self, kind: ObjectKind, object_ids: Sequence[str], metadata_filter: VectorQueryFilter
+    ) -> set[str]:
+        """Return those objects that have a row of a document which the filter does not accept.
+
+        A person's corrections are no such rows: they repeat what documents say.
+
+        Raises:
+            UnsupportedFilterError: The store cannot filter; raised before any I/O.
+        """
+        raise UnsupportedFilterError(f"{type(self).__name__} cannot filter evidence by documents")
+
     async def eligible_of_objects(
         self,
         kind: ObjectKind,

@@ -24,7 +24,7 @@ from lightrag.contracts.evidence import (
 from lightrag.kg.document_columns import Dates, DocumentColumns, Part, Sources, parts_of
 from lightrag.kg.growing import GrowingArray
 from lightrag.kg.masks import Mask, MaskCompiler, Rows
-from lightrag.predicates import MATCH_ALL, Predicate, fields_of
+from lightrag.predicates import MATCH_ALL, Not, Predicate, fields_of
 from lightrag.query_filters import DocumentFacts, VectorQueryFilter, document_facts, document_predicate
 
 if TYPE_CHECKING:
@@ -209,8 +209,12 @@ class DocumentIndex:
         with self.lock:
             return self._plan(metadata_filter).parts - self._columns.parts
 
-    def mask(self, metadata_filter: VectorQueryFilter) -> Mask:
-        """Return which documents a filter accepts, by ordinal; a person's corrections are never accepted.
+    def mask(self, metadata_filter: VectorQueryFilter, *, excluded: bool = False) -> Mask:
+        """Return which documents a filter accepts, by ordinal.
+
+        Args:
+            metadata_filter: The filter.
+            excluded: Return those that it does not accept instead. A person's corrections are among neither.
 
         Returns:
             Read-only, shape ``(len(index),)``. The same array is returned as long as nothing changes.
@@ -220,9 +224,10 @@ class DocumentIndex:
         """
         with self.lock:
             plan = self._plan(metadata_filter)
-            mask = self._masks.get(plan.predicate)
+            predicate: Predicate = Not(plan.predicate) if excluded else plan.predicate
+            mask = self._masks.get(predicate)
             if mask is None:
-                mask = self._masks[plan.predicate] = self._evaluate(plan)
+                mask = self._masks[predicate] = self._evaluate(FilterPlan(predicate, plan.parts))
                 if len(self._masks) > _REMEMBERED:
                     self._masks.popitem(last=False)
             return mask

@@ -22,7 +22,12 @@ from lightrag.contracts.graph import NodePair, Properties
 from lightrag.contracts.vector import BaseVectorStorage, Row
 from lightrag.graph.records import ObjectRecord
 from lightrag.query.gate import FilterReport, Gate, Page
-from lightrag.query_filters import SUMMARY_FIELDS, KgEvidencePolicy, VectorQueryFilter, facts_match_filter
+from lightrag.query_filters import (
+    SUMMARY_FIELDS,
+    KgEvidencePolicy,
+    VectorQueryFilter,
+    facts_match_filter,
+)
 from lightrag.runtime.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -162,18 +167,25 @@ class FilterGate(Gate):
 
     async def _without_excluded_evidence(self, kind: ObjectKind, object_ids: set[str]) -> set[str]:
         """Apply what looks at *all* evidence of an object: ``strict_drop`` and ``apply_forbidden_tags_to_kg``."""
-        strict = self._policy is KgEvidencePolicy.STRICT_DROP
-        forbidden = _kg_forbidden_tags(self._filter)
-        if not object_ids or not (strict or forbidden):
+        exclusions = self._filter.object_exclusions
+        if not object_ids or not exclusions:
             return object_ids
-        sources = await self._stores.evidence.sources_of_objects(kind, list(object_ids))
-        eligible = await self.eligible_documents(source.document_id for rows in sources.values() for source in rows)
+        evidence, ids = self._stores.evidence, list(object_ids)
+        if evidence.filters_by_documents:
+            for other, excluded in exclusions:
+                find = evidence.excluded_objects if excluded else evidence.eligible_objects
+                object_ids = object_ids - await find(kind, ids, other)
+            return object_ids
+        sources = await evidence.sources_of_objects(kind, ids)
+        await self.eligible_documents(source.document_id for rows in sources.values() for source in rows)
 
         def survives(rows: Sequence[EvidenceSource]) -> bool:
             documents = {source.document_id for source in rows if source.document_id != CORRECTION_DOCUMENT_ID}
-            if strict and not documents <= eligible:
-                return False
-            return all(forbidden.isdisjoint(self._facts[document_id].tags) for document_id in documents)
+            return not any(
+                facts_match_filter(self._facts[document_id], other, doc_id=document_id) is not excluded
+                for other, excluded in exclusions
+                for document_id in documents
+            )
 
         return {object_id for object_id in object_ids if survives(sources.get(object_id, ()))}
 
@@ -308,9 +320,3 @@ def _restricts(filter: VectorQueryFilter, partition: str | None) -> bool:
 
 def _all_parts(filter: VectorQueryFilter) -> list[VectorQueryFilter]:
     return [filter, *(inner for part in filter.all_of for inner in _all_parts(part))]
-
-
-def _kg_forbidden_tags(filter: VectorQueryFilter) -> frozenset[str]:
-    return frozenset(
-        tag for part in _all_parts(filter) if part.apply_forbidden_tags_to_kg for tag in part.forbidden_tags
-    )

@@ -138,6 +138,17 @@ class VectorQueryFilter(StrictModel):
         )
 
     @property
+    def object_exclusions(self) -> list[tuple[VectorQueryFilter, bool]]:
+        """What drops graph objects although a document of theirs is accepted: ``strict_drop`` and forbidden tags.
+
+        Returns:
+            Filters; an object is dropped if one of them accepts a document of its evidence, or, with ``True``, if there
+            is one that it does not accept. A person's corrections drop nothing.
+        """
+        strict = self.kg_evidence_policy is KgEvidencePolicy.STRICT_DROP
+        return [(self, True)] * strict + [(carrying, False) for carrying in _forbidding_objects(self)]
+
+    @property
     def modified_after_ms(self) -> int | None:
         """``modified_after`` in whole milliseconds, as documents' modification times are compared."""
         return None if self.modified_after is None else floor_ms(instant_us(self.modified_after))
@@ -146,6 +157,14 @@ class VectorQueryFilter(StrictModel):
     def modified_before_ms(self) -> int | None:
         """``modified_before`` in whole milliseconds."""
         return None if self.modified_before is None else floor_ms(instant_us(self.modified_before))
+
+
+def _forbidding_objects(filter: VectorQueryFilter) -> list[VectorQueryFilter]:
+    """Return filters that accept the documents which ``apply_forbidden_tags_to_kg`` is about."""
+    inner = [carrying for part in filter.all_of for carrying in _forbidding_objects(part)]
+    if not (filter.apply_forbidden_tags_to_kg and filter.forbidden_tags):
+        return inner
+    return [VectorQueryFilter(required_tags=filter.forbidden_tags, required_tags_mode=RequiredTagsMode.OR), *inner]
 
 
 FILTER_ATTRIBUTES: tuple[str, ...] = (

@@ -171,6 +171,16 @@ class Corpus:
                 found.setdefault(row.object_id, []).append(row)
         return found
 
+    def dropped(self, kind: ObjectKind, wanted: VectorQueryFilter) -> set[str]:
+        """Objects that a search leaves out although they have eligible evidence."""
+        return {
+            row.object_id
+            for row in self.said
+            if row.kind is kind and row.document_id != CORRECTION_DOCUMENT_ID
+            for other, excluded in wanted.object_exclusions
+            if self.accepts(row.document_id, other) is not excluded
+        }
+
     async def check(self, given_filter: dict[str, Any], counts: Sequence[int] = (1, 3, 1000)) -> None:
         wanted = as_filter(given_filter)
         ranked = sorted((place, key) for key, (owner, place) in self.chunk_rows.items() if self.accepts(owner, wanted))
@@ -179,11 +189,13 @@ class Corpus:
             assert [row["id"] for row in found] == [key for _, key in ranked][:count]
         entities = self.eligible(ObjectKind.ENTITY, wanted)
         hits = await self.entities.query("", 1000, QUESTION, metadata_filter=wanted)
-        assert {row["entity_name"] for row in hits} == entities.keys() & await names_of(self.entities, "entity_name")
+        expected = entities.keys() - self.dropped(ObjectKind.ENTITY, wanted)
+        assert {row["entity_name"] for row in hits} == expected & await names_of(self.entities, "entity_name")
         relations = self.eligible(ObjectKind.RELATION, wanted)
         hits = await self.relations.query("", 1000, QUESTION, metadata_filter=wanted)
         stored = {row["id"] for row in await self.relations.query("", 1000, QUESTION)}
-        keys = {f"rel-{'-'.join(sorted(key.split(chr(30))))}" for key in relations}
+        shown = relations.keys() - self.dropped(ObjectKind.RELATION, wanted)
+        keys = {f"rel-{'-'.join(sorted(key.split(chr(30))))}" for key in shown}
         assert {row["id"] for row in hits} == keys & stored
         for kind, expected in ((ObjectKind.ENTITY, entities), (ObjectKind.RELATION, relations)):
             await self._check_evidence(kind, wanted, expected)
@@ -205,6 +217,13 @@ class Corpus:
     ) -> None:
         objects = list({row.object_id: None for row in self.said if row.kind is kind} | {"nobody": None})
         assert await self.evidence.eligible_objects(kind, objects, wanted) == expected.keys()
+        assert await self.evidence.excluded_objects(kind, objects, wanted) == {
+            row.object_id
+            for row in self.said
+            if row.kind is kind
+            and row.document_id != CORRECTION_DOCUMENT_ID
+            and not self.accepts(row.document_id, wanted)
+        }
         for limit in (None, 1, 2):
             rows = await self.evidence.eligible_of_objects(kind, objects, wanted, newest=limit)
             newest = {key: own[-limit:] if limit else own for key, own in expected.items()}
@@ -294,6 +313,8 @@ FILTERS: tuple[dict[str, Any], ...] = (
     {"required_tags": ["a", "b"]},
     {"required_tags": ["b", SCOPE], "required_tags_mode": "or"},
     {"forbidden_tags": ["a"]},
+    {"required_tags": ["a"], "kg_evidence_policy": "strict_drop"},
+    {"forbidden_tags": ["b"], "apply_forbidden_tags_to_kg": True},
     {"scope_tag": SCOPE},
     {"date_filter": {"range": {"start": "2019-06-01T00:00:00Z"}, "undated": "include_or"}},
     {"date_filter": {"undated": "only"}, "forbidden_tags": [SCOPE]},
@@ -593,6 +614,8 @@ async def test_a_store_alone_refuses_filters(family: Family, open_workspace: Cal
         await filled.evidence.eligible_of_objects(ObjectKind.ENTITY, ["Ada"], wanted)
     with pytest.raises(UnsupportedFilterError):
         await filled.evidence.eligible_sources(ObjectKind.ENTITY, ["Ada"], wanted)
+    with pytest.raises(UnsupportedFilterError):
+        await filled.evidence.excluded_objects(ObjectKind.ENTITY, ["Ada"], wanted)
     await filled.status.initialize()
     assert filled.filters
     await filled.check({"required_tags": ["a"]})

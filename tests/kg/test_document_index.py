@@ -208,6 +208,16 @@ def test_what_people_say() -> None:
     assert index.count(as_filter({})) == 1
 
 
+def test_what_a_filter_excludes() -> None:
+    index = loaded({"a": {"user_tags": ["t"]}, "b": None})
+    ids = ["a", "b", "never stored", CORRECTION_DOCUMENT_ID]
+    for given_filter, excluded in (({"required_tags": ["t"]}, [False, True, True, False]), ({}, [False] * 4)):
+        wanted = as_filter(given_filter)
+        ordinals = index.ordinals(ids)
+        assert index.mask(wanted, excluded=True)[ordinals].tolist() == excluded
+        assert not (index.mask(wanted, excluded=True) & index.mask(wanted)).any()
+
+
 def test_a_mask_is_kept_until_something_changes() -> None:
     index = loaded({"a": {"user_tags": ["t"]}, "b": None})
     wanted = as_filter({"required_tags": ["t"]})

@@ -86,6 +86,14 @@ class Eligibility:
         ordinals = documents.ordinals(ids)
         return dict(zip(ids, documents.mask(metadata_filter)[ordinals].tolist(), strict=True))
 
+    def objects(
+        self, kind: ObjectKind, object_ids: Sequence[str], metadata_filter: VectorQueryFilter, *, excluded: bool = False
+    ) -> set[str]:
+        """Return those objects that have a row of a document which a filter accepts, or of one that it does not."""
+        # Evidence first: it can make documents known, which lengthens the mask.
+        objects = self._objects()
+        return objects.visible_ids(kind, object_ids, self.documents().mask(metadata_filter, excluded=excluded))
+
     def positions(
         self,
         table: VectorTable,
@@ -125,7 +133,12 @@ class Eligibility:
         # Labels first: they can make documents known, which lengthens the mask.
         labels = self._labels_of(table)
         mask = documents.mask(metadata_filter)
-        return labels.accepted(mask if kind is None else self._objects().visible(kind, mask), table.next_number)
+        if kind is not None:
+            objects = self._objects()
+            mask = objects.visible(kind, mask)
+            for other, excluded in metadata_filter.object_exclusions:
+                mask = mask & ~objects.visible(kind, documents.mask(other, excluded=excluded))
+        return labels.accepted(mask, table.next_number)
 
     def _partition(self, table: VectorTable, tenant_tag: str) -> Mask:
         """Return which rows are of a scope, by number."""
@@ -191,6 +204,12 @@ class ObjectIndex:
     def visible(self, kind: ObjectKind, eligible: Mask) -> Mask:
         """Return which objects have a row of an eligible document, by number."""
         return self._index.visible(kind, eligible)
+
+    def visible_ids(self, kind: ObjectKind, object_ids: Sequence[str], eligible: Mask) -> set[str]:
+        """Return those of some objects that have a row of an eligible document."""
+        visible = self.visible(kind, eligible)
+        known = ((object_id, self._numbers.get((kind, object_id), len(visible))) for object_id in object_ids)
+        return {object_id for object_id, number in known if number < len(visible) and visible[number]}
 
     def numbers(self, kind: ObjectKind, object_ids: Sequence[str]) -> list[int]:
         """Return the numbers of objects, giving new ones where needed."""

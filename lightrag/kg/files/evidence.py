@@ -188,8 +188,28 @@ class JsonEvidenceStorage(FileStore[EvidenceTable], BaseEvidenceStorage):
     async def eligible_objects(
         self, kind: ObjectKind, object_ids: Sequence[str], metadata_filter: VectorQueryFilter
     ) -> set[str]:
-        """Return those objects that have a row of a document which the filter accepts."""
-        return set(await self.eligible_of_objects(kind, object_ids, metadata_filter))
+        """Return those objects that have a row of a document which the filter accepts.
+
+        Raises:
+            UnsupportedFilterError: The store that knows documents is not open in the same folder.
+        """
+        if not self.filters_by_documents:
+            return await super().eligible_objects(kind, object_ids, metadata_filter)
+        with self.folder.lock:
+            return Eligibility.of(self.folder).objects(kind, object_ids, metadata_filter)
+
+    async def excluded_objects(
+        self, kind: ObjectKind, object_ids: Sequence[str], metadata_filter: VectorQueryFilter
+    ) -> set[str]:
+        """Return those objects that have a row of a document which the filter does not accept, corrections aside.
+
+        Raises:
+            UnsupportedFilterError: As above.
+        """
+        if not self.filters_by_documents:
+            return await super().excluded_objects(kind, object_ids, metadata_filter)
+        with self.folder.lock:
+            return Eligibility.of(self.folder).objects(kind, object_ids, metadata_filter, excluded=True)
 
     async def eligible_of_objects(
         self,

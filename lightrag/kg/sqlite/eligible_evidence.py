@@ -19,9 +19,14 @@ if TYPE_CHECKING:
 
 
 async def visible_objects(
-    database: Database, kind: ObjectKind, object_ids: Sequence[str], metadata_filter: VectorQueryFilter
+    database: Database,
+    kind: ObjectKind,
+    object_ids: Sequence[str],
+    metadata_filter: VectorQueryFilter,
+    *,
+    excluded: bool = False,
 ) -> set[str]:
-    """Return those objects that have a row of a document which the filter accepts."""
+    """Return those objects that have a row of a document which the filter accepts, or of one that it does not."""
     if not object_ids:
         return set()
     numbers = await _numbers(database, kind, object_ids)
@@ -30,7 +35,7 @@ async def visible_objects(
         memory = await database.filtered(wanted)
         with memory.lock:
             if memory.is_ready(wanted):
-                visible = memory.mask(metadata_filter, kind)
+                visible = memory.mask(metadata_filter, kind, excluded=excluded)
                 break
     return {object_id for object_id, number in numbers.items() if number < len(visible) and visible[number]}
 

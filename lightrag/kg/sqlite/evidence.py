@@ -245,6 +245,13 @@ class SQLiteEvidenceStorage(SQLiteStore, BaseEvidenceStorage):
         self._check_filters()
         return await visible_objects(self.database, kind, object_ids, metadata_filter)
 
+    async def excluded_objects(
+        self, kind: ObjectKind, object_ids: Sequence[str], metadata_filter: VectorQueryFilter
+    ) -> set[str]:
+        """Return those objects that have a row of a document which the filter does not accept, corrections aside."""
+        self._check_filters()
+        return await visible_objects(self.database, kind, object_ids, metadata_filter, excluded=True)
+
     async def eligible_of_objects(
         self,
         kind: ObjectKind,

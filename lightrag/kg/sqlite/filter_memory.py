@@ -121,20 +121,28 @@ class FilterMemory:
         row_ids = state.row_ids[: state.used]
         accepted: Mask = np.ones(state.used, dtype=np.bool_)
         if wanted.metadata_filter is not None:
-            accepted = self.labels[table.name].accepted(row_ids, self.mask(wanted.metadata_filter, table.kind))
+            mask = self.mask(wanted.metadata_filter, table.kind)
+            for other, excluded in wanted.metadata_filter.object_exclusions if table.kind else ():
+                mask = mask & ~self.mask(other, table.kind, excluded=excluded)
+            accepted = self.labels[table.name].accepted(row_ids, mask)
         if wanted.partition is not None:
             accepted &= self.partitions[table.name].accepted(row_ids, wanted.partition)
         accepted[state.dead] = False
         return np.flatnonzero(accepted)
 
-    def mask(self, metadata_filter: VectorQueryFilter, kind: ObjectKind | None) -> Mask:
+    def mask(self, metadata_filter: VectorQueryFilter, kind: ObjectKind | None, *, excluded: bool = False) -> Mask:
         """Return which documents a filter accepts, or which objects they speak of; for the caller see :meth:`rows`.
+
+        Args:
+            metadata_filter: Which documents.
+            kind: Of the objects; ``None`` for documents.
+            excluded: Take the documents that the filter does not accept instead, corrections aside.
 
         Returns:
             By ordinal of the document; by number of the object, for entities and relations.
         """
         assert self.documents is not None
-        mask = self.documents.mask(metadata_filter)
+        mask = self.documents.mask(metadata_filter, excluded=excluded)
         if kind is None:
             return mask
         assert self.evidence is not None
