@@ -33,6 +33,8 @@ FILE_NAME = "lightrag.sqlite"
 
 # Reads of up to so many rows are done where they are asked for: they take less than handing them to a thread and back.
 INLINE_ROWS = 2048
+# For reads whose number of rows nobody knows.
+MANY_ROWS = INLINE_ROWS + 1
 _READER_THREADS = 4
 _MAX_WORKSPACE_BYTES = 200
 

@@ -13,6 +13,7 @@ from lightrag.contracts.doc_status import BaseDocStatusStorage, DocProcessingSta
 from lightrag.contracts.kv import Record
 from lightrag.contracts.sources import SourceRepair, is_source
 from lightrag.kg.sqlite import schema
+from lightrag.kg.sqlite.database import MANY_ROWS
 from lightrag.kg.sqlite.dictionary import intern_texts
 from lightrag.kg.sqlite.filter_columns import COLUMN_NAMES, split
 from lightrag.kg.sqlite.filter_writes import documents_deleted, documents_written
@@ -164,7 +165,7 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
     async def get_docs_by_track_id(self, track_id: str) -> dict[str, DocProcessingStatus]:
         """Return the rows that one call enqueued."""
         statement = f"SELECT key, {_READ} FROM {self._table} WHERE track_id = ? ORDER BY created_at, key"
-        return dict(await self._documents(statement, (track_id,), rows=1000))
+        return dict(await self._documents(statement, (track_id,), rows=MANY_ROWS))
 
     async def get_page(self, wanted: StatusPage) -> tuple[list[tuple[str, DocProcessingStatus]], int]:
         """Return one page and the total; no states at all match nothing."""
@@ -179,7 +180,7 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
             f"SELECT key, {_READ} FROM {self._table} WHERE {condition.text} "
             f"ORDER BY {column} {direction}, key {direction} LIMIT ? OFFSET ?"
         )
-        documents = await self._documents(statement, (*condition.values, wanted.count, wanted.start), rows=1000)
+        documents = await self._documents(statement, (*condition.values, wanted.count, wanted.start), rows=MANY_ROWS)
         count = f"SELECT count(*) FROM {self._table} WHERE {condition.text}"
         total = await self._rows(count, condition.values, rows=1 if wanted.metadata_filter is None else 1000)
         return documents, int(total[0][0])
@@ -224,7 +225,7 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
             paths = connection.execute(statement, (after, UNKNOWN_SOURCE, limit)).fetchall()
             return [(path, self._of_source(connection, path)) for (path,) in paths]
 
-        return await self.database.read(read, rows=1000)
+        return await self.database.read(read, rows=MANY_ROWS)
 
     async def _demote(self, repair: SourceRepair) -> None:
         select = f"SELECT key, {_READ} FROM {self._table} WHERE key IN (SELECT value FROM json_each(?))"
@@ -278,7 +279,7 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
                         return dict(facts)
                     accepted = documents.mask(metadata_filter)[documents.ordinals(facts)].tolist()
                     return {doc_id: facts[doc_id] for doc_id, hit in zip(facts, accepted, strict=True) if hit}
-            read = await database.read(lambda c: processed_facts(c, table), rows=1000)
+            read = await database.read(lambda c: processed_facts(c, table), rows=len(documents))
             with memory.lock:
                 # Otherwise a document has changed meanwhile, and what was read may be older or newer than the index.
                 if memory.documents is documents and documents.revision == revision:
@@ -306,11 +307,12 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
         self, statuses: Sequence[DocStatus], *, limit: int, after: tuple[str, str] | None
     ) -> list[tuple[str, DocProcessingStatus]]:
         condition = "" if after is None else "AND (created_at, key) > (?, ?) "
+        rows = MANY_ROWS if limit < 0 else limit
         statement = (
             f"SELECT key, {_READ} FROM {self._table} WHERE status IN (SELECT value FROM json_each(?)) {condition}"
             "ORDER BY created_at, key LIMIT ?"
         )
-        return await self._documents(statement, (_states(statuses), *(after or ()), limit), rows=1000)
+        return await self._documents(statement, (_states(statuses), *(after or ()), limit), rows=rows)
 
     async def _documents(
         self, statement: str, values: tuple[Any, ...], *, rows: int = 1

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lightrag.contracts.doc_status import DocStatus
 from lightrag.exceptions import (
     EmbeddingMismatchError,
     InputError,
@@ -329,3 +330,25 @@ def test_opening_stores_does_not_import_numpy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+async def test_lists_of_any_length_do_not_hold_the_event_loop(
+    open_workspace: Callable[..., Workspace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status = await open_workspace().doc_status()
+    row = {"status": "processed", "created_at": "2024", "track_id": "all", "file_path": "x", "metadata": {}}
+    await status.upsert({f"doc-{number}": row for number in range(3)})
+    store: Any = status
+    before: list[str] = []
+    in_thread = type(store.database).in_thread
+
+    async def watched(self: Any, function: Any, *arguments: Any) -> Any:
+        before.append("thread")
+        return await in_thread(self, function, *arguments)
+
+    monkeypatch.setattr(type(store.database), "in_thread", watched)
+    assert len(await status.get_docs_by_track_id("all")) == 3
+    assert len(await status.get_docs_by_statuses([DocStatus.PROCESSED])) == 3
+    assert len(before) == 2
+    assert len(await status.get_docs_by_statuses_page([DocStatus.PROCESSED], limit=2)) == 2
+    assert len(before) == 2
