@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lightrag.contracts.doc_status import DocStatus
+from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.exceptions import (
     EmbeddingMismatchError,
     InputError,
@@ -336,7 +336,7 @@ async def test_lists_of_any_length_do_not_hold_the_event_loop(
     open_workspace: Callable[..., Workspace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     status = await open_workspace().doc_status()
-    row = {"status": "processed", "created_at": "2024", "track_id": "all", "file_path": "x", "metadata": {}}
+    row = DocProcessingStatus("s", 1, "x", DocStatus.PROCESSED, "2024", "2024", track_id="all").to_row()
     await status.upsert({f"doc-{number}": row for number in range(3)})
     store: Any = status
     before: list[str] = []
