@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -236,3 +237,32 @@ async def test_client_library_of_ollama(tmp_path: Path) -> None:
                 await client.chat(model="lightrag:latest", messages=wrong)
         finally:
             await client._client.aclose()
+
+
+def test_examples_of_the_readme(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime", reason="the offline models are not installed; extra offline")
+    if shutil.which("curl") is None:
+        pytest.skip("curl is not installed")
+    section = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Use it as a server")[2]
+    block = [part.partition("```")[0] for part in section.split("```bash\n")][2]
+    commands = [line for line in block.replace("\\\n", " ").splitlines() if line.startswith("curl ")]
+    setting = next(line for line in block.splitlines() if line.startswith("filter="))
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+
+    def run(command: str) -> Any:
+        script = f"url={url}\n{setting}\n{command}\n"
+        done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+        return json.loads(done.stdout)
+
+    command = ["-m", "lightrag.api.lightrag_server", "--host", "127.0.0.1", "--port", str(port)]
+    with process(command, port, tmp_path), httpx.Client(base_url=url, timeout=30) as client:
+        assert run(commands[0])["files"][0]["file_path"] == "acts/1903.md"
+        assert settled(client)["processed"] == 1
+        preview, answer, facets, graph, chat = [run(command) for command in commands[1:]]
+    assert preview["eligible_documents"] == 1
+    assert [reference["file_path"] for reference in answer["references"]] == ["acts/1903.md"]
+    assert "dues" in answer["response"]
+    assert facets["tags"] == {"type": {"act": 1}}
+    assert graph["nodes"]
+    assert "acts/1903.md" in chat["message"]["content"]

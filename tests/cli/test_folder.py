@@ -97,7 +97,7 @@ def test_a_file_that_fails_is_told_and_can_be_tried_again(run: Run, tmp_path: Pa
     (tmp_path / "page.md").write_text(FILES["note.txt"][0])
     retried = value(run("documents", "retry", "--json"))
     assert retried["counts"] == {"processed": 1}
-    assert run("documents", "retry").stdout == "0 documents were tried again, 0 are processed.\n"
+    assert run("documents", "retry").stdout == "There is nothing to try again.\n"
 
 
 def test_query_streams_an_answer_and_prints_its_sources(run: Run, corpus: tuple[str, str]) -> None:

@@ -130,7 +130,7 @@ def test_a_failed_document_is_tried_again(run: Run, tmp_path: Path) -> None:
         retried = json.loads(run("documents", "retry", "--json", *served.options).stdout)
         assert retried["counts"] == {"processed": 1}
         again = run("documents", "retry", *served.options)
-        assert again.stdout == "0 documents were tried again, 0 are processed.\n"
+        assert again.stdout == "There is nothing to try again.\n"
 
 
 def test_a_key_is_needed_and_taken_from_option_or_setting(

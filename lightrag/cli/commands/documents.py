@@ -254,7 +254,8 @@ def retry(corpus: CorpusOptions) -> None:
     else:
         for row in failed:
             output.note(f"{row['file_path']}: {row['status']}: {row['error_msg']}")
-        output.line(f"{len(rows)} documents were tried again, {len(rows) - len(failed)} are processed.")
+        told = f"{len(rows)} documents were tried again, {len(rows) - len(failed)} are processed."
+        output.line(told if rows else "There is nothing to try again.")
     if failed:
         raise typer.Exit(FAILED)
 
