@@ -275,6 +275,33 @@ def environment_names(kinds: Iterable[type[BaseSettings]] = (Settings, ApiSettin
     return names
 
 
+# Variables of the published package that name something which is not there.
+WITHOUT_EFFECT = {
+    "LOG_BACKUP_COUNT": "log lines go to standard error",
+    "LOG_DIR": "log lines go to standard error",
+    "LOG_MAX_BYTES": "log lines go to standard error",
+    "MAX_UNACKED_MANUAL_RETRIES": "retries are not counted",
+    "SCAN_ENQUEUE_BATCH_SIZE": "a scan stores file by file",
+    "SCAN_SPOOL_DIR": "a scan keeps no files of its own",
+    "TIMEOUT": "LLM_TIMEOUT limits calls of models",
+    "UI_TEMPLATES_DIR": "the web UI has no templates",
+    "VERBOSE": "LOG_LEVEL=DEBUG logs everything",
+    "VLM_MAX_IMAGE_BYTES": "pictures are not looked at",
+    "VLM_MIN_IMAGE_PIXEL": "pictures are not looked at",
+    "WORKERS": "one process serves",
+}
+
+
+def _given_variables() -> set[str]:
+    given = [*EnvSettingsSource(ApiSettings).env_vars, *DotEnvSettingsSource(ApiSettings).env_vars]
+    return {name.upper() for name in given}
+
+
+def variables_without_effect() -> dict[str, str]:
+    """Return variables of the published package that are set and do nothing here, each with the reason."""
+    return {name: WITHOUT_EFFECT[name] for name in sorted(_given_variables() & WITHOUT_EFFECT.keys())}
+
+
 def unknown_variables(prefix: str = "LIGHTRAG_") -> dict[str, str]:
     """Return variables of the environment and of ``.env`` that look like ours and are not read.
 
@@ -284,9 +311,8 @@ def unknown_variables(prefix: str = "LIGHTRAG_") -> dict[str, str]:
     import difflib
 
     known = environment_names()
-    given = [*EnvSettingsSource(ApiSettings).env_vars, *DotEnvSettingsSource(ApiSettings).env_vars]
     unknown: dict[str, str] = {}
-    for name in sorted({name.upper() for name in given}):
+    for name in sorted(_given_variables()):
         if name.startswith(prefix) and name not in known:
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
             unknown[name] = near[0] if near else ""

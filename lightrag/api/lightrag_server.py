@@ -13,7 +13,7 @@ from lightrag.api.app import create_app
 from lightrag.api.arguments import ServerArguments, parse_arguments
 from lightrag.api.logs import configure_logging
 from lightrag.exceptions import LightRAGError
-from lightrag.settings_api import ApiSettings, unknown_variables
+from lightrag.settings_api import ApiSettings, unknown_variables, variables_without_effect
 
 __all__ = ["create_app", "main", "run", "serve"]
 
@@ -54,6 +54,8 @@ def serve(arguments: ServerArguments) -> int:
     settings = arguments.settings
     for name in arguments.ignored:
         logger.warning("%s has no effect", name)
+    for name, reason in variables_without_effect().items():
+        logger.warning("%s has no effect: %s", name, reason)
     for name, near in unknown_variables().items():
         logger.warning("%s is not a setting%s", name, f"; did you mean {near}?" if near else "")
     return run(create_app(settings, engine_fields=arguments.engine_fields), settings)

@@ -12,7 +12,14 @@ from lightrag.api.arguments import FLAGS, parse_arguments
 from lightrag.api.lightrag_server import main
 from lightrag.exceptions import InputError
 from lightrag.lightrag import LightRAG
-from lightrag.settings_api import ApiSettings, environment_names, load_api_settings, unknown_variables
+from lightrag.settings_api import (
+    WITHOUT_EFFECT,
+    ApiSettings,
+    environment_names,
+    load_api_settings,
+    unknown_variables,
+    variables_without_effect,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -62,6 +69,15 @@ def test_misspelt_names_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         "LIGHTRAG_SCOPE_PREFIXES": "LIGHTRAG_SCOPE_TAG_PREFIXES",
         "LIGHTRAG_ZZZ": "",
     }
+
+
+def test_variables_of_the_published_package_that_do_nothing_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not WITHOUT_EFFECT.keys() & environment_names()
+    for name in WITHOUT_EFFECT:
+        monkeypatch.delenv(name, raising=False)
+    assert variables_without_effect() == {}
+    monkeypatch.setenv("WORKERS", "4")
+    assert variables_without_effect() == {"WORKERS": "one process serves"}
 
 
 def test_flags_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
