@@ -46,7 +46,7 @@ export function Settings({ depth, onDepth, size, onSize, around, limit }: Settin
         <Field label={t('graphPanel.size')} hint={limit < LARGEST ? t('graphPanel.sizeLimit', { count: limit, limit: formatNumber(limit, i18n.language) }) : undefined}>
           {(ids) => (
             <Select {...ids} value={size} onChange={(event) => onSize(Number(event.target.value))}>
-              {SIZES.map((one) => (
+              {(limit < LARGEST ? [...new Set([...SIZES, limit])].sort((a, b) => a - b) : SIZES).map((one) => (
                 <option key={one} value={one} disabled={one > limit}>
                   {formatNumber(one, i18n.language)}
                 </option>

@@ -80,7 +80,7 @@ export default function GraphCanvas({ shown, dark, selection, hiddenKinds, label
     const hover = (name: string) => {
       box.style.cursor = name ? 'pointer' : 'grab'
       // To dim thousands of others takes longer than a pointer stays; sigma shows the name by itself.
-      if (graph.order > SIMPLE) return
+      if (graph.order > MANY) return
       state.current.hovered = name
       sigma.refresh({ skipIndexation: true })
     }
@@ -138,8 +138,10 @@ export default function GraphCanvas({ shown, dark, selection, hiddenKinds, label
 
 const STEPS: Record<string, readonly [number, number]> = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] }
 
-/** Entities from which on the picture is drawn in the simplest way. */
-const SIMPLE = 2000
+/** Relations up to which each is as thick as its weight. */
+const FINE = 600
+/** Entities from which on the pointer dims no others. */
+const MANY = 2000
 
 function sigmaSettings(graph: DrawnGraph, width: number) {
   return {
@@ -155,7 +157,9 @@ function sigmaSettings(graph: DrawnGraph, width: number) {
     maxCameraRatio: 4,
     stagePadding: width < 600 ? 30 : 60,
     zIndex: true,
-    // Points and lines are drawn several times as fast as discs and bars, where there is no graphics card above all.
-    ...(graph.order > SIMPLE ? { nodeProgramClasses: { circle: NodePointProgram }, edgeProgramClasses: { line: EdgeLineProgram } } : {}),
+    // Points and lines are drawn several times as fast as discs and bars, above all without a graphics card. Points look the same;
+    // lines do not grow with the weight of a relation, which nobody can see among hundreds.
+    nodeProgramClasses: { circle: NodePointProgram },
+    ...(graph.size > FINE ? { edgeProgramClasses: { line: EdgeLineProgram } } : {}),
   }
 }

@@ -19,7 +19,7 @@ export function GraphLegend({ nodes, hiddenKinds, onToggle, unknown, unknownEdge
   const { t, i18n } = useTranslation()
   const kinds = legendOf(nodes).slice(0, 12)
   return (
-    <ul aria-label={t('graphPanel.legend')} className="pointer-events-auto flex max-h-72 max-w-60 flex-col overflow-y-auto rounded-xl border bg-raised/95 p-1.5 shadow-card">
+    <ul aria-label={t('graphPanel.legend')} className="pointer-events-auto flex max-h-72 max-w-60 max-md:max-h-44 flex-col overflow-y-auto rounded-xl border bg-raised/95 p-1.5 shadow-card">
       {unknown || unknownEdges ? (
         <li className="flex items-center gap-2 px-2 py-1 text-xs font-medium text-filter-ink">
           <span className="size-2.5 shrink-0 rounded-full bg-[#d0a343] dark:bg-[#b08a3c]" />

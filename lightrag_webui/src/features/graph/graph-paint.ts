@@ -56,11 +56,12 @@ export function makeLabels(colors: Colors) {
   let wishes: Array<LabelWish & { font: string }> = []
   let canvas: CanvasRenderingContext2D | null = null
   const collect: NodeLabelDrawingFunction<NodeAttributes, EdgeAttributes> = (context, data) => {
-    if (!data.label) return
+    const { forceLabel, highlighted } = data as { forceLabel?: boolean; highlighted?: boolean }
+    // The name of one that stands out has its own ground, see below.
+    if (!data.label || highlighted) return
     canvas = context
     const font = fontOf(data.size)
     context.font = font
-    const { forceLabel } = data as { forceLabel?: boolean }
     wishes.push({ text: data.label, x: data.x, y: data.y, radius: data.size, width: context.measureText(data.label).width, height: heightOf(data.size), forced: forceLabel === true, font })
   }
   const paint = () => {
@@ -97,7 +98,8 @@ export function makeHover(colors: Colors): NodeHoverDrawingFunction<NodeAttribut
     if (!data.label) return
     context.font = fontOf(data.size)
     const [width, height] = [context.measureText(data.label).width + 12, heightOf(data.size) + 5]
-    const left = data.x + data.size + 5
+    const right = data.x + data.size + 5
+    const left = right + width <= context.canvas.clientWidth ? right : data.x - data.size - 5 - width
     context.fillStyle = colors.halo
     context.strokeStyle = colors.edge
     context.lineWidth = 1

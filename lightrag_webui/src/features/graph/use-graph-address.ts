@@ -48,7 +48,7 @@ export function useGraphAddress(): GraphAddress {
     view: {
       queryLabel: label,
       graphQueryMaxDepth: DEPTHS.find((one) => one === Number(depth)) ?? 2,
-      graphMaxNodes: SIZES.find((one) => one === Number(size)) ?? 500,
+      graphMaxNodes: Math.min(limit, SIZES.find((one) => one === Number(size)) ?? 500),
       graphScopeTag,
       filter: required.length ? { ...filter, required: filter.required.filter((tag) => !required.includes(tag)) } : filter,
       compare: compare === '1' && graphScopeTag !== null,

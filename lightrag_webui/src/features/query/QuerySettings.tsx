@@ -46,7 +46,7 @@ function AnswerPart({ mode, onMode, settings, onSettings }: Omit<QuerySettingsPr
           </Select>
         )}
       </Field>
-      <div className="grid grid-cols-2 gap-3">
+      <div className="grid grid-cols-2 items-end gap-3">
         {(Object.keys(NUMBERS) as Array<keyof typeof NUMBERS>).map((name) => (
           <Field key={name} label={t(`ask.number.${name}`)}>
             {(ids) => (
