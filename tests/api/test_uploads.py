@@ -152,6 +152,28 @@ async def test_clearing_deletes_the_files_of_documents_in_folders_too(server: Se
     assert [path.name for path in inputs(server).rglob("*.*")] == ["mine.md"]
 
 
+@pytest.mark.parametrize(
+    ("name", "body", "kind", "status"),
+    [
+        ("a.md", FACTS.encode(), "application/pdf", "processed"),
+        ("a.md", FACTS.encode(), "text/html; charset=no-such", "processed"),
+        ("a.md", FACTS.encode(), "\x00/..", "processed"),
+        ("a.pdf", FACTS.encode(), "application/pdf", "failed"),
+        ("a.docx", b"PK\x03\x04 no archive", "text/plain", "failed"),
+        ("a.md", b"\x7fELF\x02\x01\x01" + bytes(range(256)) * 8, "text/markdown", "failed"),
+    ],
+)
+async def test_what_a_file_claims_to_be_does_no_harm(
+    server: Server, name: str, body: bytes, kind: str, status: str
+) -> None:
+    answer = await server.client.post("/documents/upload", files={"file": (name, body, kind)})
+    assert answer.status_code == 200, answer.text
+    await server.settle()
+    (document,) = await documents(server)
+    assert document["status"] == status, document
+    assert bool(document["error_msg"]) is (status == "failed")
+
+
 async def test_long_name_is_cut(server: Server) -> None:
     answer = await server.client.post("/documents/upload", files=[part("x" * 300 + ".md")])
     assert answer.status_code == 200
