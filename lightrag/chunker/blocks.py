@@ -9,7 +9,7 @@ from typing import Literal
 
 Kind = Literal["heading", "paragraph", "table", "code"]
 
-_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
+_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*)$")
 _UNDERLINE = re.compile(r"^ {0,3}(=+|-{2,})[ \t]*$")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
@@ -84,7 +84,7 @@ def _scan(lines: list[_Line]) -> Iterator[tuple[Kind, int, int, int, str]]:
         kind, level, title = "paragraph", 0, ""
         line = lines[index].text
         if (heading := _HEADING.match(line)) is not None:
-            kind, level, title = "heading", len(heading[1]), _plain(heading[2])
+            kind, level, title = "heading", len(heading[1]), _plain(heading[2].rstrip(" \t").rstrip("#"))
             index += 1
         elif (fence := _FENCE.match(line)) is not None:
             kind, index = "code", _fence_end(lines, index, fence[1])

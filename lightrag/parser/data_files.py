@@ -10,10 +10,13 @@ from dataclasses import replace
 from lightrag.parser.result import FileContent, ParsedText
 from lightrag.parser.text import read_text
 
-_STRING = r'"(?:[^"\\]|\\.)*"'
+# Without an end it takes the rest of its line: trying again at every later quotation mark would cost the square.
+_STRING = r'"(?:[^"\\\n]++|\\.)*+"?'
 _TOKEN = re.compile(rf"{_STRING}|[\[\]{{}}:,]|[^\s\[\]{{}}:,\"]+")
-_ESCAPED_STRING = re.compile(rf"{_STRING}", re.DOTALL)
+_ESCAPED_STRING = re.compile(_STRING)
 _LONGEST_LINE = 1000
+# More than that shows nobody where a line belongs, and would make a deep file grow by its depth for every value.
+_DEEPEST_INDENT = 20
 _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 
 
@@ -85,16 +88,20 @@ def _letters(found: re.Match[str]) -> str:
 def _indented(text: str) -> Iterator[str]:
     """Yield valid JSON again, with a line for every member of an object or array."""
     depth, opened = 0, False
+
+    def margin() -> str:
+        return f"\n{' ' * min(depth, _DEEPEST_INDENT)}"
+
     for found in _TOKEN.finditer(text):
         token = found[0]
         if token in ("}", "]"):
             depth -= 1
-            yield token if opened else f"\n{' ' * depth}{token}"
+            yield token if opened else f"{margin()}{token}"
             opened = False
             continue
         if opened:
-            yield f"\n{' ' * depth}"
+            yield margin()
         opened = token in ("{", "[")
         if opened:
             depth += 1
-        yield f",\n{' ' * depth}" if token == "," else ": " if token == ":" else token
+        yield f",{margin()}" if token == "," else ": " if token == ":" else token

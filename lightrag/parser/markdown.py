@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from lightrag.parser.result import FileContent, ParsedText
 from lightrag.parser.text import read_text
 
+_MOST_FILLED = 10
+
 
 def parse_markdown(content: FileContent) -> ParsedText:
     """Parse a Markdown file.
@@ -24,13 +26,19 @@ def markdown_table(rows: Iterable[Sequence[str]]) -> str:
     """Return a table in Markdown.
 
     Args:
-        rows: The heading row, then the others. Short rows are filled up; line ends inside a cell become ``<br>``.
+        rows: The heading row, then the others. Line ends inside a cell become ``<br>``. Short rows are filled up,
+            unless there are so many that most of the table would be empty cells.
     """
     cells = [[_cell(value) for value in row] for row in rows]
     width = max((len(row) for row in cells), default=0)
     if not width:
         return ""
-    lines = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in cells]
+    # One wide row would otherwise make every short one as long as itself.
+    is_ragged = width * len(cells) > _MOST_FILLED * sum(len(row) for row in cells)
+    if is_ragged:
+        cells[0].extend([""] * (width - len(cells[0])))
+    filled = 0 if is_ragged else width
+    lines = [f"| {' | '.join([*row, *[''] * (filled - len(row))])} |" for row in cells]
     lines.insert(1, f"|{' --- |' * width}")
     return "\n".join(lines)
 

@@ -18,9 +18,8 @@ _RTF = b"{\\rtf"
 _PDF = b"%PDF-"
 # Readers accept a PDF that begins within the first kilobyte.
 _PDF_WINDOW = 1024
-_HTML = re.compile(
-    rb"^(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
-)
+_UTF8_MARK = b"\xef\xbb\xbf"
+_HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 # An encrypted office file is such a container with this one stream; the names in it are UTF-16.
 _ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 
@@ -93,7 +92,18 @@ def sniff(data: bytes, source: str) -> str | None:
     refused = _refused_kind(data[:HEAD_BYTES])
     if refused is not None:
         raise InputError(f"{source!r} is {refused} by its content, whatever its name says; it cannot be parsed")
-    return "html" if _HTML.match(data[:HEAD_BYTES]) else None
+    return "html" if _begins_like_html(data[:HEAD_BYTES]) else None
+
+
+def _begins_like_html(head: bytes) -> bool:
+    # Comments are skipped by hand: a pattern that may repeat them tries every way of joining them.
+    rest = head.removeprefix(_UTF8_MARK).lstrip()
+    while rest.startswith(b"<!--"):
+        _, closed, rest = rest.partition(b"-->")
+        if not closed:
+            return False
+        rest = rest.lstrip()
+    return _HTML.match(rest) is not None
 
 
 def _refused_kind(head: bytes) -> str | None:

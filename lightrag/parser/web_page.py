@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from lightrag.exceptions import InputError
 from lightrag.parser.extraction import extract
@@ -14,8 +14,10 @@ from lightrag.parser.text import read_text, unify_line_ends
 _HEAD_BYTES = 4096
 _META_CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([A-Za-z0-9._:-]+)""", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
-_HEAD = re.compile(r"<head\b[^>]*>.*?(?:</head\s*>|(?=<body\b))", re.IGNORECASE | re.DOTALL)
-_TITLE = re.compile(r"<title\b[^>]*>(.*?)</title\s*>", re.IGNORECASE | re.DOTALL)
+_HEAD = re.compile(r"<head\b[^<>]*>", re.IGNORECASE)
+_HEAD_END = re.compile(r"</head\s*>|(?=<body\b)", re.IGNORECASE)
+_TITLE = re.compile(r"<title\b[^<>]*>", re.IGNORECASE)
+_TITLE_END = re.compile(r"</title\s*>", re.IGNORECASE)
 
 
 def parse_html(content: FileContent) -> ParsedText:
@@ -46,11 +48,30 @@ def html_to_markdown(page: str, source: str) -> str:
         MissingDependencyError: The extra ``documents`` is not installed.
     """
     # The library writes what stands in the head as headings and rules, so only the body is given to it.
-    title = _TITLE.search(page)
-    heading = " ".join(html.unescape(title[1]).split()) if title else ""
-    body = _HEAD.sub("", page, count=1)
+    title = _between(page, _TITLE, _TITLE_END)
+    heading = " ".join(html.unescape(page[title.inner]).split()) if title else ""
+    head = _between(page, _HEAD, _HEAD_END)
+    body = page[: head.outer.start] + page[head.outer.stop :] if head else page
     encoded = FileContent(source, body.encode("utf-8", "replace"))
     text = unify_line_ends(extract(encoded, "text/html").content)
     if not heading or heading in text:
         return text
     return f"# {heading}\n\n{text}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Element:
+    inner: slice
+    outer: slice
+
+
+def _between(page: str, start: re.Pattern[str], end: re.Pattern[str]) -> _Element | None:
+    """Return where the first element of a kind is; ``None`` if it does not end.
+
+    One pattern for both would look for the end of the page from every start that has none.
+    """
+    opened = start.search(page)
+    closed = end.search(page, opened.end()) if opened else None
+    if opened is None or closed is None:
+        return None
+    return _Element(slice(opened.end(), closed.start()), slice(opened.start(), closed.end()))

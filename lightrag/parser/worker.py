@@ -82,6 +82,8 @@ def _serve(header: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
         return {"kind": "missing", "message": str(error), "package": error.package, "extra": error.extra}, b""
     except MemoryError:
         return {"kind": "memory"}, b""
+    except RecursionError:
+        return {"kind": "input", "message": f"{source!r} is nested too deeply to be parsed"}, b""
     except OSError as error:
         return {"kind": "input", "message": f"file {source!r} cannot be read: {error.strerror or error}"}, b""
     return {"kind": "parsed", "warnings": list(parsed.warnings)}, parsed.text.encode("utf-8", "surrogatepass")

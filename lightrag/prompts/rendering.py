@@ -18,7 +18,7 @@ DESCRIPTIONS_MARKER = "descriptions"
 CONTEXT_MARKER = "context"
 
 _MARKER_TAG = re.compile(
-    rf"<(\s*/?\s*(?:{DOCUMENT_MARKER}|{QUESTION_MARKER}|{DESCRIPTIONS_MARKER}|{CONTEXT_MARKER})\s*)>",
+    rf"<(\s*+(?:/\s*+)?(?:{DOCUMENT_MARKER}|{QUESTION_MARKER}|{DESCRIPTIONS_MARKER}|{CONTEXT_MARKER})\s*+)>",
     re.IGNORECASE,
 )
 

@@ -6,6 +6,7 @@ import re
 import string
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -239,6 +240,13 @@ def test_data_never_leaves_its_markers(text: str) -> None:
     answer = answer_system_prompt(text, AnswerPromptOptions())
     assert between(answer, CONTEXT_MARKER) == sealed
     assert seal(sealed) == sealed
+
+
+def test_sealing_a_long_gap_does_not_cost_its_square() -> None:
+    before = time.process_time()
+    assert seal("<" + " " * 10_000 + "x") == "<" + " " * 10_000 + "x"
+    assert time.process_time() - before < 0.5
+    assert seal("<  /  context  >") == "‹  /  context  ›"
 
 
 def test_ordinary_text_is_not_touched() -> None:

@@ -36,7 +36,7 @@ _NAME_NEARBY = 0.45
 _SAME_PASSAGE = 0.12
 
 _PART = re.compile(
-    r"[?;]|,?\s+\band\s+(?=(?:for\s+|to\s+|by\s+)?(?:who|whom|whose|what|when|where|why|which|how)\b)"
+    r"[?;]|,?(?<!\s)\s++\band\s++(?=(?:for\s+|to\s+|by\s+)?(?:who|whom|whose|what|when|where|why|which|how)\b)"
     r"|,\s+(?=(?:who|what|when|where|why|how)\b)",
     re.IGNORECASE,
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from lightrag.prompts.rendering import CONTEXT_MARKER, between
 
-_REFERENCE = re.compile(r"^\s*(?:[-*]\s*)?\[(?P<id>[^\]\s]{1,12})\]\s+(?P<file>\S.*?)\s*$", re.MULTILINE)
+_REFERENCE = re.compile(r"^[ \t]*(?:[-*]\s*)?\[(?P<id>[^\]\s]{1,12})\]\s+(?P<file>\S.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def read_context(system_prompt: str) -> AnswerContext | None:
         elif isinstance(description, str) and ("entity" in record or "entity1" in record):
             context.facts.append(description)
     for match in _REFERENCE.finditer(text):
-        context.files.setdefault(match["id"], match["file"])
+        context.files.setdefault(match["id"], match["file"].rstrip())
     return context if found else None
 
 

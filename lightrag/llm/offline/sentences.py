@@ -65,11 +65,12 @@ _ABBREVIATIONS = frozenset(
         "u.a",
     ]
 )
-_END = re.compile(r"([.!?…]+)([\"'”’»)\]*_]*)(\s+|$)|[。！？｡]+[」』”）]*|[।؟۔]+\s*")
+# A run of dots is tried once, from its first: a table of contents is full of them.
+_END = re.compile(r"(?<![.!?…])([.!?…]++)([\"'”’»)\]*_]*+)(\s++|$)|[。！？｡]+[」』”）]*|[।؟۔]+\s*")
 _BLOCK_BREAK = re.compile(r"\n[ \t]*\n+")
 # Lines that are no part of the paragraph around them.
 _OWN_LINE = re.compile(r"\s*(?:#{1,6}\s|[-*+•]\s|\d{1,3}[.)]\s|\||>|```|\*\*[^*\n]{1,60}[:.]\*\*|[\w ]{1,30}:\s)")
-_HEADING = re.compile(r"\s*#{1,6}\s+(?P<text>.*?)\s*#*\s*$")
+_HEADING = re.compile(r"\s*#{1,6}\s+(?P<text>.*)$")
 _LIST_SIGN = re.compile(r"^\s*(?:[-*+•>]|\d{1,3}[.)])\s+")
 _KEY = re.compile(r"^\s*\*\*(?P<key>[^*\n]{1,60}?)(?:[:.]\*\*[:.]?|\*\*:)\s*(?P<rest>.*)$", re.DOTALL)
 _RULE = re.compile(r"^[\s|:\-=*_]+$")
@@ -125,7 +126,7 @@ def _blocks(text: str) -> list[tuple[str, str]]:
                     blocks.append((" ".join(current), "prose"))
                     current = []
                 if heading:
-                    blocks.append((heading["text"], "heading"))
+                    blocks.append((heading["text"].rstrip().rstrip("#").rstrip(), "heading"))
                 elif line.lstrip().startswith("|"):
                     blocks.append((" ".join(line.replace("|", " ").split()), "table"))
                 else:
