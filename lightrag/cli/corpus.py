@@ -108,8 +108,12 @@ class Corpus(ABC):
         """
 
     @abstractmethod
-    async def retry(self, told: Told) -> list[Row]:
-        """Try failed documents once more, finish what waits, and return the documents that were tried again."""
+    async def retry(self, told: Told, doc_ids: Sequence[str] = ()) -> list[Row]:
+        """Try failed documents once more, all or those given, finish what waits, and return what was tried again.
+
+        Raises:
+            LightRAGError: One of those given has not failed.
+        """
 
     @abstractmethod
     async def documents(self, fields: Fields, page: Page) -> Row:

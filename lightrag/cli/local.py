@@ -85,12 +85,14 @@ class LocalCorpus(Corpus):
         wanted = (one.file.source_path for one in stored)
         return {path: by_path[path] for path in wanted if path in by_path}
 
-    async def retry(self, told: Told) -> list[Row]:
+    async def retry(self, told: Told, doc_ids: Sequence[str] = ()) -> list[Row]:
         """Try failed documents once more, and finish what waits."""
-        before = await self.engine.doc_status.get_docs_by_statuses(
-            [state for state in DocStatus if state != "processed"]
-        )
-        await self._run(self.engine.aretry_failed_documents(), told)
+        engine = self.engine
+        before = await engine.doc_status.get_docs_by_statuses([state for state in DocStatus if state != "processed"])
+        for doc_id in doc_ids:
+            await engine.aretry_document(doc_id)
+        again = engine.apipeline_process_enqueue_documents() if doc_ids else engine.aretry_failed_documents()
+        await self._run(again, told)
         after = await self.engine.aget_docs_by_ids(list(before))
         return [
             document_row(doc_id, row)

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from lightrag.cli.connection import Requests
 from lightrag.cli.corpus import FINISHED, WAITING, Corpus, Fields, Page, Row, Stored, Told, View, stored_before
@@ -80,10 +81,12 @@ class RemoteCorpus(Corpus):
             raise NotFoundError(f"the server has no document of {one.file.source_path!r} any more; was it deleted?")
         return row
 
-    async def retry(self, told: Told) -> list[Row]:
+    async def retry(self, told: Told, doc_ids: Sequence[str] = ()) -> list[Row]:
         """Let the server try failed documents once more."""
-        before = {row["id"]: row for row in await self._all_with_status(("failed", *WAITING))}
-        await self._http.post("/documents/reprocess_failed")
+        rows = await self._rows(doc_ids) if doc_ids else await self._all_with_status(("failed", *WAITING))
+        before = {row["id"]: row for row in rows}
+        for path in [f"{quote(doc_id)}/retry" for doc_id in doc_ids] or ["reprocess_failed"]:
+            await self._http.post(f"/documents/{path}")
 
         async def is_done() -> bool:
             rows = await self._rows(list(before))
@@ -151,7 +154,7 @@ class RemoteCorpus(Corpus):
 
     async def set_metadata(self, doc_id: str, patch: Fields) -> Row:
         """Replace fields of a document's metadata."""
-        return await self._http.patch(f"/documents/{doc_id}/metadata", dict(patch))
+        return await self._http.patch(f"/documents/{quote(doc_id)}/metadata", dict(patch))
 
     async def delete(self, doc_ids: Sequence[str], *, with_replies: bool) -> dict[str, str]:
         """Let the server delete documents, and wait for it."""

@@ -100,6 +100,20 @@ def test_a_file_that_fails_is_told_and_can_be_tried_again(run: Run, tmp_path: Pa
     assert run("documents", "retry").stdout == "There is nothing to try again.\n"
 
 
+def test_failed_documents_can_be_tried_again_one_by_one(run: Run, tmp_path: Path) -> None:
+    for name in ("a.md", "b.md"):
+        (tmp_path / name).write_bytes(b"%PDF-1.7 lying suffix \0\1" + name.encode())
+    run("ingest", "a.md", "b.md")
+    for name in ("a.md", "b.md"):
+        (tmp_path / name).write_text(f"{name}: {FILES['note.txt'][0]}")
+    assert run("documents", "retry", "a.md").stdout == "1 documents were tried again, 1 are processed.\n"
+    assert value(run("documents", "list", "--json"))["status_counts"]["failed"] == 1
+    refused = run("documents", "retry", "b.md", "a.md")
+    assert refused.exit_code == 2
+    assert "a.md has not failed, it is processed; nothing was tried again" in refused.stderr
+    assert run("documents", "retry", "b.md").exit_code == 0
+
+
 def test_query_streams_an_answer_and_prints_its_sources(run: Run, corpus: tuple[str, str]) -> None:
     result = run("query", "How long does the ferry need at spring tide?", *corpus)
     assert result.exit_code == 0, result.output

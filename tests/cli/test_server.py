@@ -127,7 +127,7 @@ def test_a_failed_document_is_tried_again(run: Run, tmp_path: Path) -> None:
         assert "page.md: failed: " in result.stderr
         stored = tmp_path / "inputs" / "page.md"
         stored.write_text(FILES["note.txt"][0])
-        retried = json.loads(run("documents", "retry", "--json", *served.options).stdout)
+        retried = json.loads(run("documents", "retry", "page.md", "--json", *served.options).stdout)
         assert retried["counts"] == {"processed": 1}
         again = run("documents", "retry", *served.options)
         assert again.stdout == "There is nothing to try again.\n"

@@ -230,9 +230,15 @@ def _confirm(output: Output, documents: Sequence[str]) -> None:
         raise typer.Exit(FAILED)
 
 
-@app.command("retry", epilog=examples("lightrag documents retry"))
+@app.command("retry", epilog=examples("lightrag documents retry", "lightrag documents retry letters/1926-03-02.pdf"))
 @grouped
-def retry(corpus: CorpusOptions) -> None:
+def retry(
+    corpus: CorpusOptions,
+    documents: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[DOCUMENTS]...", help="Ids or source paths; all that failed when none is given."),
+    ] = None,
+) -> None:
     """Try failed documents once more, and process those that wait."""
     output = Output(corpus.as_json, corpus.verbose)
     rows: list[Row] = []
@@ -245,7 +251,13 @@ def retry(corpus: CorpusOptions) -> None:
                 output.when_interrupted = f"{done} of {total} documents are processed, the others wait"
                 bar.set(done, total, note)
 
-            rows.extend(await opened.retry(told))
+            named = {row["id"]: row for row in [await _find(opened, name) for name in documents or ()]}
+            for row in named.values():
+                if row["status"] != "failed":
+                    raise InputError(
+                        f"{row['file_path']} has not failed, it is {row['status']}; nothing was tried again"
+                    )
+            rows.extend(await opened.retry(told, list(named)))
 
     work_on(corpus, output, work)
     failed = [row for row in rows if row["status"] != "processed"]
