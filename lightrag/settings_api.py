@@ -56,7 +56,10 @@ class NetworkSettings(BaseSettings):
 class FolderSettings(BaseSettings):
     """Server: files of documents."""
 
-    input_dir: str = Field("./inputs", description="Folder that uploads are stored in and that a scan reads.")
+    input_dir: str = Field(
+        "./inputs",
+        description="Folder that uploads are stored in and that a scan reads; a named workspace has a subfolder there.",
+    )
 
 
 class AccessSettings(BaseSettings):

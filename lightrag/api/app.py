@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from argparse import Namespace
 from collections.abc import AsyncIterator, Mapping
@@ -136,10 +137,18 @@ def _include_routes(app: FastAPI, state: ServerState) -> None:
     add_web_ui(app, state.web_ui)
 
 
+async def _mark_inputs(inputs: InputFolder) -> None:
+    try:
+        await asyncio.to_thread(inputs.mark)
+    except OSError as error:
+        logger.warning("the input folder %r cannot be marked as that of this workspace: %s", str(inputs.root), error)
+
+
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     state: ServerState = app.state.server
     await state.engine.initialize_storages()
+    await _mark_inputs(state.inputs)
     state.metrics.engine.read = lambda: EngineFigures.of(state.engine)
     stop_logging = state.engine.on("document", log_document)
     state.background.start()

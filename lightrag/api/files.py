@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import re
+import stat
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from lightrag.exceptions import DuplicateError, InputError, StorageError, Storag
 
 PARSED_FOLDER = "__parsed__"
 SIDECAR_SUFFIX = ".meta.json"
+WORKSPACE_MARK = ".lightrag-workspace"
 MAX_NAME_BYTES = 200
 MAX_PATH_BYTES = 1000
 
@@ -110,7 +112,11 @@ class FoundFile:
 
 
 class InputFolder:
-    """The folder of uploads of one workspace."""
+    """The folder of uploads of one workspace.
+
+    Workspaces lie beside and, where one has no name, in one another. So each with a name marks its folder, and a marked
+    folder below another workspace's is no part of that one: nothing in it is found, stored or deleted there.
+    """
 
     def __init__(self, input_dir: str, workspace: str) -> None:
         """Name the folder; it is made when something is stored.
@@ -125,16 +131,34 @@ class InputFolder:
         if workspace in {".", "..", PARSED_FOLDER} or "/" in workspace or "\\" in workspace:
             raise InputError(f"workspace {workspace!r} cannot be the name of a folder")
         self.root = Path(input_dir).resolve() / workspace
+        self._workspace = workspace
+
+    def mark(self) -> None:
+        """Make the folder of a workspace with a name known to the others as taken.
+
+        Raises:
+            OSError: The folder cannot be made or written to.
+        """
+        if self._workspace:
+            self.root.mkdir(parents=True, exist_ok=True)
+            (self.root / WORKSPACE_MARK).write_text(f"{self._workspace}\n", encoding="utf-8")
 
     def within(self, name: str) -> Path:
         """Return where a relative source path lies.
 
         Raises:
-            InputError: It leads out of the folder.
+            InputError: It leads out of the folder, or into that of another workspace.
         """
         path = self.root / name
-        if "\0" in name or not path.resolve().is_relative_to(self.root):
+        real = None if "\0" in name else path.resolve()
+        if real is None or not real.is_relative_to(self.root) or real.name == WORKSPACE_MARK:
             raise InputError(f"path {name!r} leads out of the input folder")
+        for folder in real.parents:
+            if folder == self.root:
+                break
+            if _is_marked(folder):
+                taken = folder.relative_to(self.root).as_posix()
+                raise InputError(f"path {name!r} cannot be used: the folder {taken!r} belongs to another workspace")
         return path
 
     async def store(self, name: str, read: ReadBlock, most_bytes: int) -> Path:
@@ -171,16 +195,26 @@ class InputFolder:
         return path
 
     def files(self) -> Iterator[FoundFile]:
-        """Yield the files below the folder, by path; links, hidden, finished and metadata files are passed over."""
+        """Yield the files below the folder, by path.
+
+        Links, pipes, hidden, finished and metadata files are passed over, and folders of other workspaces.
+        """
         for directory, folders, names in os.walk(self.root):
-            folders[:] = sorted(name for name in folders if name != PARSED_FOLDER and not name.startswith("."))
+            folders[:] = sorted(name for name in folders if self._is_own(Path(directory), name))
             for name in sorted(names):
                 path = Path(directory) / name
-                if name.startswith(".") or name.lower().endswith(SIDECAR_SUFFIX) or path.is_symlink():
+                if name.startswith(".") or name.lower().endswith(SIDECAR_SUFFIX):
                     continue
                 with contextlib.suppress(OSError):
+                    found = path.lstat()
+                    if not stat.S_ISREG(found.st_mode):
+                        continue
                     relative = path.relative_to(self.root).as_posix()
-                    yield FoundFile(path, unicodedata.normalize("NFC", relative), path.stat().st_mtime)
+                    yield FoundFile(path, unicodedata.normalize("NFC", relative), found.st_mtime)
+
+    @staticmethod
+    def _is_own(parent: Path, name: str) -> bool:
+        return name != PARSED_FOLDER and not name.startswith(".") and not _is_marked(parent / name)
 
     def archive(self, file: FoundFile) -> None:
         """Move a finished file and its metadata below ``__parsed__``, keeping its folder; nothing is overwritten."""
@@ -223,10 +257,15 @@ class InputFolder:
         """
         if not self.root.is_dir():
             return 0
-        doomed = [path for path in self.root.iterdir() if path.is_file() or path.is_symlink()]
+        found = (path for path in self.root.iterdir() if path.name != WORKSPACE_MARK)
+        doomed = [path for path in found if path.is_file() or path.is_symlink()]
         for path in doomed:
             path.unlink(missing_ok=True)
         return len(doomed)
+
+
+def _is_marked(folder: Path) -> bool:
+    return (folder / WORKSPACE_MARK).exists()
 
 
 def _create(path: Path) -> int:

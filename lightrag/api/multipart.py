@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Sequence
 
 from fastapi import Request
@@ -12,7 +11,7 @@ from lightrag.api.intake import FileOutcome
 from lightrag.api.schemas.documents import FileResult, UploadResponse
 from lightrag.exceptions import FilterSyntaxError
 from lightrag.query_filters import DocumentMetadata
-from lightrag.query_filters.strict_model import nearest
+from lightrag.query_filters.strict_model import nearest, read_json
 
 UPLOAD_FIELDS = ("file", "files", "metadata")
 
@@ -21,9 +20,14 @@ async def refuse_unknown_fields(request: Request, allowed: Collection[str]) -> N
     """Refuse a form with a field that nobody reads.
 
     Raises:
-        ApiError: There is one; the message names the nearest right one.
+        ApiError: There is one, whose message names the nearest right one; or there are two metadata.
     """
-    for name in await request.form():
+    form = await request.form()
+    if len(form.getlist("metadata")) > 1:
+        raise ApiError(
+            422, "the form field 'metadata' comes more than once; send one for all files", "validation_error"
+        )
+    for name in form:
         if name not in allowed:
             near = nearest(name, allowed)
             hint = f"; did you mean {near!r}?" if near else "."
@@ -41,7 +45,7 @@ def parse_metadata(text: str | None) -> DocumentMetadata | None:
     if text is None or not text.strip():
         return None
     try:
-        given = json.loads(text)
+        given = read_json(text)
     except (ValueError, RecursionError) as error:
         raise FilterSyntaxError(
             f"metadata is not JSON ({error}); send an object such as "

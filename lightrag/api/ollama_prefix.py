@@ -16,7 +16,7 @@ from typing import Any, cast, get_args
 from lightrag.contracts.query import QueryMode
 from lightrag.exceptions import FilterSyntaxError
 from lightrag.query_filters import FILTER_ATTRIBUTES
-from lightrag.query_filters.strict_model import nearest
+from lightrag.query_filters.strict_model import nearest, unique_fields
 
 MODES: tuple[QueryMode, ...] = get_args(QueryMode)
 _FILTER = "/filter{"
@@ -81,7 +81,7 @@ def _take_filter(text: str) -> tuple[dict[str, Any] | None, str]:
         return None, text
     start = len(_FILTER) - 1
     try:
-        given, end = json.JSONDecoder().raw_decode(text, start)
+        given, end = json.JSONDecoder(object_pairs_hook=unique_fields).raw_decode(text, start)
     except (ValueError, RecursionError) as error:
         raise FilterSyntaxError(
             f'the filter is not JSON ({error}); write it as /filter{{"required_tags": ["type:act"]}} and the question'

@@ -13,7 +13,6 @@ limits.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -24,7 +23,7 @@ from pydantic import Field, StrictBool
 
 from lightrag.api.errors import ApiError
 from lightrag.exceptions import InputError, MissingDependencyError
-from lightrag.query_filters.strict_model import StrictModel, parse_model
+from lightrag.query_filters.strict_model import StrictModel, parse_model, read_json
 
 _DIGEST_MARK = "sha256:"
 _READING_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -166,7 +165,7 @@ def _parse(file: str, text: str) -> Any:
         except yaml.YAMLError as error:
             raise InputError(f"access policies {file!r} are no YAML") from error
     try:
-        return json.loads(text)
+        return read_json(text)
     except ValueError as error:
         raise InputError(f"access policies {file!r} are no JSON: {error}") from error
 

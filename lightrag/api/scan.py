@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 from collections import OrderedDict
@@ -15,6 +14,7 @@ from lightrag.contracts.doc_status import DocStatus
 from lightrag.exceptions import FilterSyntaxError, LightRAGError, ScopeError
 from lightrag.ingest.documents import new_track_id, normalize_source_path
 from lightrag.query_filters import DocumentMetadata
+from lightrag.query_filters.strict_model import read_json
 
 if TYPE_CHECKING:
     from lightrag.api.background import Background
@@ -42,6 +42,7 @@ class Scan:
         updated_at: Epoch seconds.
         version: Grows with every change.
         message: In words.
+        fault: Why the last file that was not taken was not, ``""`` for none.
     """
 
     track_id: str
@@ -52,6 +53,7 @@ class Scan:
     updated_at: float = field(default_factory=time.time)
     version: int = 0
     message: str = "the input folder is being scanned"
+    fault: str = ""
 
     def note(self, kind: str, name: str) -> None:
         """Count a file."""
@@ -121,7 +123,8 @@ class Scans:
                 await self._take(scan, file)
             await self._background.archive_finished()
             self._background.wake(retry_failed=True)
-            scan.end("completed", f"{len(files)} files looked at, {scan.counts.get('claimed_new', 0)} new documents")
+            told = f"{len(files)} files looked at, {scan.counts.get('claimed_new', 0)} new documents"
+            scan.end("completed", f"{told}; {scan.fault}" if scan.fault else told)
         finally:
             self._running = None
             if scan.status == "running":
@@ -129,13 +132,13 @@ class Scans:
 
     async def _take(self, scan: Scan, file: FoundFile) -> None:
         kind = "unsafe_source"
-        if self._engine.context.parsers.reads(file.name):
+        if _is_text(file.name) and self._engine.context.parsers.reads(file.name):
             found = await self._engine.doc_status.get_doc_by_file_path(normalize_source_path(file.name))
             if found is None:
                 kind = await self._claim(scan, file)
             else:
                 kind = "processed" if found[1].status == DocStatus.PROCESSED else "resume_same_physical_source"
-        scan.note(kind, file.name)
+        scan.note(kind, _shown(file.name))
 
     async def _claim(self, scan: Scan, file: FoundFile) -> str:
         try:
@@ -150,13 +153,30 @@ class Scans:
             )
         except LightRAGError as error:
             logger.warning("file %r was not taken: %s", file.name, error)
-            scan.message = f"{file.name}: {error}"
+            scan.fault = f"{_shown(file.name)}: {error}"
             return "metadata_invalid" if isinstance(error, FilterSyntaxError | ScopeError) else "failed"
         if admitted is None:
             return "alias_duplicate"
         self._metrics.accepted("scan")
         self._background.wake()
         return "claimed_new"
+
+
+def _is_text(name: str) -> bool:
+    """Tell whether the name of a file is text; bytes that are none stand in it as half surrogate pairs."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def _shown(name: str) -> str:
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _instant(seconds: float) -> datetime | None:
+    """Return a file's time; ``None`` where the calendar does not reach."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, OSError, ValueError):
+        return None
 
 
 def described_by_sidecar(file: FoundFile) -> DocumentMetadata:
@@ -171,11 +191,11 @@ def described_by_sidecar(file: FoundFile) -> DocumentMetadata:
         try:
             if sidecar.stat().st_size > _LARGEST_SIDECAR:
                 raise FilterSyntaxError(f"it is larger than {_LARGEST_SIDECAR} bytes")
-            metadata = DocumentMetadata.coerce(json.loads(sidecar.read_text(encoding="utf-8")))
+            metadata = DocumentMetadata.coerce(read_json(sidecar.read_text(encoding="utf-8")))
         except (OSError, ValueError, RecursionError) as error:
             raise FilterSyntaxError(f"metadata file {sidecar.name!r}: {error}") from error
     of_file = {
-        "modified_at": datetime.fromtimestamp(file.modified_at, UTC),
+        "modified_at": _instant(file.modified_at),
         "source_path": normalize_source_path(file.name),
     }
     return metadata.model_copy(

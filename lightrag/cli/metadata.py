@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -82,8 +81,10 @@ def json_object(text: str, name: str) -> dict[str, Any]:
     Raises:
         InputError: It is none.
     """
+    from lightrag.query_filters.strict_model import read_json
+
     try:
-        value = json.loads(text)
+        value = read_json(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{name} is not JSON: {error}") from error
     if not isinstance(value, dict):

@@ -6,7 +6,6 @@ come to the same. Files that lie elsewhere have the path from the folder above t
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -148,6 +147,7 @@ def described(file: SourceFile, shared: Mapping[str, Any]) -> SourceFile:
 
 def _sidecar(path: Path) -> dict[str, Any]:
     from lightrag.query_filters import DocumentMetadata
+    from lightrag.query_filters.strict_model import read_json
 
     sidecar = path.with_name(path.name + SIDECAR_SUFFIX)
     if not sidecar.is_file() or sidecar.is_symlink():
@@ -155,7 +155,7 @@ def _sidecar(path: Path) -> dict[str, Any]:
     try:
         if sidecar.stat().st_size > _LARGEST_SIDECAR:
             raise FilterSyntaxError(f"it is larger than {_LARGEST_SIDECAR} bytes")
-        given = json.loads(sidecar.read_text(encoding="utf-8"))
+        given = read_json(sidecar.read_text(encoding="utf-8"))
         if not isinstance(given, dict):
             raise FilterSyntaxError(f"it holds {type(given).__name__}; write a JSON object")
         fields = {name: value for name, value in given.items() if value is not None}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -19,6 +20,30 @@ def nearest(name: str, allowed: Iterable[str]) -> str | None:
     by_folded = {known.casefold(): known for known in allowed}
     found = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
     return by_folded[found[0]] if found else None
+
+
+def unique_fields(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the fields of a JSON object, as ``object_pairs_hook``; of two of a name one would silently win.
+
+    Raises:
+        ValueError: A name comes twice.
+    """
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"an object has the field {twice!r} twice")
+    return fields
+
+
+def read_json(text: str) -> Any:
+    """Return the value of a JSON text in which no object has a field twice.
+
+    Raises:
+        ValueError: It is no JSON, or a field comes twice.
+        RecursionError: It is nested too deep.
+    """
+    return json.loads(text, object_pairs_hook=unique_fields)
 
 
 class StrictModel(BaseModel):

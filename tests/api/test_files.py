@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lightrag.api.files import MAX_NAME_BYTES, MAX_PATH_BYTES, PARSED_FOLDER, InputFolder, safe_path
+from lightrag.api.files import MAX_NAME_BYTES, MAX_PATH_BYTES, PARSED_FOLDER, WORKSPACE_MARK, InputFolder, safe_path
 from lightrag.exceptions import DuplicateError, InputError
 
 
@@ -157,3 +157,27 @@ def test_listing_archiving_and_removing(tmp_path: Path) -> None:
     assert folder.remove("a/x.md")
     assert not folder.remove("a/x.md")
     assert not folder.remove("../outside.md")
+
+
+async def test_folder_of_another_workspace_is_no_part_of_this_one(tmp_path: Path) -> None:
+    own, other = InputFolder(str(tmp_path), ""), InputFolder(str(tmp_path), "red")
+    own.mark()
+    other.mark()
+    await own.store("a/x.md", Blocks(b"own").read, 100)
+    theirs = await other.store("x.md", Blocks(b"theirs").read, 100)
+    assert [file.name for file in own.files()] == ["a/x.md"]
+    assert [file.name for file in other.files()] == ["x.md"]
+    for name in ("red/x.md", "red/new/y.md", "a/../red/x.md"):
+        with pytest.raises(InputError, match="'red' belongs to another workspace"):
+            await own.store(name, Blocks(b"x").read, 100)
+    assert not own.remove("red/x.md")
+    (tmp_path / "way").symlink_to(tmp_path / "red")
+    assert not own.remove("way/x.md")
+    assert theirs.read_bytes() == b"theirs"
+    assert other.remove("x.md")
+    # Neither a document of the name of the mark nor clearing takes it away.
+    for folder, name in ((other, WORKSPACE_MARK), (own, f"red/{WORKSPACE_MARK}")):
+        assert not folder.remove(name)
+    await other.store("y.md", Blocks(b"y").read, 100)
+    assert other.clear() == 1
+    assert (tmp_path / "red" / WORKSPACE_MARK).read_text() == "red\n"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
-from tests.api.conftest import FACTS, Server
+from lightrag.api.files import FoundFile
+from lightrag.api.scan import described_by_sidecar
+from tests.api.conftest import FACTS, Serve, Server
 
 MODIFIED = 1_700_000_000
 
@@ -102,3 +105,52 @@ async def test_failed_documents_are_tried_again(server: Server) -> None:
 async def test_unknown_scan(server: Server) -> None:
     answer = await server.client.get("/documents/scan/status/scan_nothing")
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+async def test_workspaces_below_one_folder_keep_apart(serve: Serve) -> None:
+    named = await serve({"workspace": "red"})
+    whole = await serve()
+    put(named, "a.md")
+    put(whole, "b.md", "B -> C: text.")
+    status = await scan(whole)
+    assert (status["counts"], set(await listed(whole))) == ({"claimed_new": 1}, {"b.md"})
+    into = await whole.client.post("/documents/upload", files={"file": ("red/c.md", b"C -> D: text.")})
+    assert (into.status_code, into.json()["code"]) == (400, "invalid_input")
+    assert "belongs to another workspace" in into.json()["detail"]
+    # A document of a path there must not take the file with it.
+    doc_id = await whole.add("D -> E: text.", "red/a.md")
+    await whole.client.request("DELETE", "/documents/delete_document", json={"doc_ids": [doc_id], "delete_file": True})
+    await whole.settle()
+    await whole.client.delete("/documents")
+    assert (await scan(named))["counts"] == {"claimed_new": 1}
+    assert set(await listed(named)) == {"a.md"}
+
+
+async def test_names_and_times_that_nothing_can_hold(server: Server) -> None:
+    put(server, "good.md")
+    put(server, "far.md", "F -> G: far.")
+    root = server.state.inputs.root
+    os.utime(root / "far.md", (4e11, 4e11))
+    nameless = os.fsencode(root) + b"/bad\xff.md"
+    with open(nameless, "wb") as file:  # noqa: PTH123 - a name that is no text
+        file.write(b"X -> Y: z.")
+    os.mkfifo(root / "pipe.md")
+    status = await scan(server)
+    assert status["status"] == "completed", status
+    assert status["counts"] == {"claimed_new": 2, "unsafe_source": 1}
+    assert status["samples"]["unsafe_source"]["items"] == ["bad\ufffd.md"]
+    found = await listed(server)
+    assert {name: row["status"] for name, row in found.items()} == {"good.md": "processed", "far.md": "processed"}
+    assert os.path.exists(nameless)  # noqa: PTH110 - as above
+
+
+async def test_a_field_said_twice_in_a_metadata_file_is_refused(server: Server) -> None:
+    put(server, "a.md")
+    put(server, "a.md.meta.json", '{"tags": ["team:red"], "tags": ["team:blue"]}')
+    status = await scan(server)
+    assert status["counts"] == {"metadata_invalid": 1}
+    assert "'tags' twice" in status["message"]
+
+
+def test_a_time_beyond_the_calendar_is_none(tmp_path: Path) -> None:
+    assert described_by_sidecar(FoundFile(tmp_path / "a.md", "a.md", 1e15)).modified_at is None

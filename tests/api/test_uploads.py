@@ -196,7 +196,7 @@ async def test_long_name_is_cut(server: Server) -> None:
         ([part("a.md")], {"metadata": '{"tag": ["x"]}'}, 422, "invalid_filter", "did you mean 'tags'"),
         ([part("a.md")], {"metadata": '{"start_date": "2024-01-01"}'}, 422, "invalid_filter", "offset or Z"),
         ([part("a.md")], {"metadate": "{}"}, 422, "validation_error", "did you mean 'metadata'"),
-        ([], {"metadata": "{}"}, 422, "validation_error", "no file was sent"),
+        ([], {}, 422, "validation_error", "no file was sent"),
     ],
 )
 async def test_refusals(
@@ -388,3 +388,15 @@ async def test_a_picture_is_read_by_a_service_where_there_is_one(
         (document,) = await documents(server)
         assert (document["file_path"], document["status"]) == ("map.png", "processed")
         assert document["metadata"]["parse_engine"] == "docling"
+
+
+async def test_metadata_said_twice_are_refused(server: Server) -> None:
+    file = ("file", ("a.md", FACTS.encode()))
+    twice = [("metadata", (None, '{"tags": ["a"]}')), ("metadata", (None, '{"tags": ["b"]}'))]
+    answer = await server.client.post("/documents/upload", files=[file, *twice])
+    assert answer.status_code == 422
+    assert "more than once" in answer.json()["detail"]
+    data = {"metadata": '{"tags": ["team:red"], "tags": ["team:blue"]}'}
+    answer = await server.client.post("/documents/upload", files=[file], data=data)
+    assert answer.status_code == 422
+    assert "'tags' twice" in answer.json()["detail"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
@@ -20,7 +19,7 @@ from lightrag.query_filters import (
     build_vector_query_filter,
 )
 from lightrag.query_filters.date_filter import Instant
-from lightrag.query_filters.strict_model import parse_model
+from lightrag.query_filters.strict_model import parse_model, read_json
 
 _WINDOW = {"start": "1930-01-01T00:00:00Z", "end": "1939-12-31T23:59:59Z"}
 
@@ -125,7 +124,7 @@ class FilterQuery(RequestModel):
         given: Any = {}
         if self.filter and self.filter.strip():
             try:
-                given = json.loads(self.filter)
+                given = read_json(self.filter)
             except (ValueError, RecursionError) as error:
                 raise FilterSyntaxError(f"filter is not JSON ({error})") from error
         if not isinstance(given, dict):
