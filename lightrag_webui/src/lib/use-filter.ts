@@ -11,7 +11,9 @@ export type SetFilter = (change: Partial<FilterState>) => void
  * What a component was drawn with may be older: of two changes in quick succession the second would undo the first.
  */
 function paramsNow(): URLSearchParams {
-  return new URLSearchParams(window.location.hash.split('?')[1] ?? '')
+  // What follows the first question mark: an address written by hand may hold more of them.
+  const { hash } = window.location
+  return new URLSearchParams(hash.includes('?') ? hash.slice(hash.indexOf('?') + 1) : '')
 }
 
 /** The filter in the address of the page. */

@@ -10,6 +10,7 @@ import { Button } from '@/components/ui/button'
 import { Dialog } from '@/components/ui/dialog'
 import { Skeleton } from '@/components/ui/feedback'
 import { getDocumentTitle } from '@/lib/documentMetadata'
+import { copyText } from '@/lib/copy'
 import { formatMoment, formatNumber, formatSize } from '@/lib/format'
 import { SourceLink, StatusBadge } from './document-parts'
 
@@ -81,8 +82,7 @@ function Details({ document }: { document: DocStatusResponse }) {
     [t('documents.column.updated'), document.updated_at],
   ]
   const copy = async () => {
-    await navigator.clipboard.writeText(document.id)
-    toast.success(t('action.copied'))
+    if (await copyText(document.id)) toast.success(t('action.copied'))
   }
   return (
     <div className="flex flex-col gap-5 text-sm">

@@ -2,16 +2,22 @@ import { useSearchParams } from 'react-router'
 import type { PaginatedRequest } from '@/api/lightrag'
 import { filterFault, toPayload } from '@/lib/filters'
 import { useSettled } from '@/lib/queries'
-import { useFilter, useParam } from '@/lib/use-filter'
+import { useChangeParams, useFilter, useParam } from '@/lib/use-filter'
 import type { Sorting, SortField } from './document-table'
 import { STATES_OF, toStateFilter } from './document-toolbar'
 import { PAGE_SIZES } from './pager'
 
 const FIELDS: SortField[] = ['updated_at', 'created_at', 'file_path', 'id']
 
+function order(params: URLSearchParams): { field: SortField; direction: 'asc' | 'desc' } {
+  const field = FIELDS.find((one) => one === params.get('sort')) ?? 'updated_at'
+  return { field, direction: params.get('dir') === 'asc' ? 'asc' : 'desc' }
+}
+
 /** What the list shows, all of it in the address: filter, state, text, order, page. */
 export function useListState() {
-  const [params, setParams] = useSearchParams()
+  const [params] = useSearchParams()
+  const change = useChangeParams()
   const [filter, setFilter] = useFilter()
   const [text, setText] = useParam('q')
   const [state, setState] = useParam('state', 'all')
@@ -20,8 +26,7 @@ export function useListState() {
   const [opened, setOpened] = useParam('doc')
   const wanted = useSettled(text.trim(), 250)
 
-  const field = FIELDS.find((one) => one === params.get('sort')) ?? 'updated_at'
-  const direction: 'asc' | 'desc' = params.get('dir') === 'asc' ? 'asc' : 'desc'
+  const { field, direction } = order(params)
   const pageSize = PAGE_SIZES.find((one) => one === Number(size)) ?? 50
   const pageNumber = Math.max(1, Math.floor(Number(page)) || 1)
   const states = STATES_OF[toStateFilter(state)]
@@ -39,17 +44,13 @@ export function useListState() {
     field,
     direction,
     onSort: (next) =>
-      setParams(
-        (before) => {
-          const after = new URLSearchParams(before)
-          const flipped = next === field ? (direction === 'asc' ? 'desc' : 'asc') : next === 'file_path' ? 'asc' : 'desc'
-          after.set('sort', next)
-          after.set('dir', flipped)
-          after.delete('page')
-          return after
-        },
-        { replace: true },
-      ),
+      change((now) => {
+        const before = order(now)
+        now.set('sort', next)
+        now.set('dir', next === before.field ? (before.direction === 'asc' ? 'desc' : 'asc') : next === 'file_path' ? 'asc' : 'desc')
+        now.delete('page')
+        return now
+      }),
   }
   return {
     request, sorting, filter, setFilter, text, setText, opened, setOpened,
