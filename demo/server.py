@@ -236,7 +236,7 @@ def main() -> int:
         ssl=False,
         api_prefix="",
     )
-    configure_logging(settings.log_level, settings.log_format)
+    configure_logging(settings)
     fields = {
         "working_dir": str(options.work),
         "workspace": "",

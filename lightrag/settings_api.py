@@ -112,8 +112,13 @@ class ObservationSettings(BaseSettings):
     log_format: Literal["text", "json"] = Field(
         "text",
         validation_alias=AliasChoices("log_format", "LIGHTRAG_LOG_FORMAT"),
-        description="Form of log lines on standard error.",
+        description="Form of log lines.",
     )
+    log_dir: str = Field("", description="Folder for lightrag.log; empty logs to standard error alone.")
+    log_max_bytes: int = Field(
+        10 * 1024 * 1024, ge=0, description="Size from which lightrag.log is put aside, in bytes; 0 for never."
+    )
+    log_backup_count: int = Field(5, ge=0, description="How many logs that were put aside are kept.")
     enable_metrics: bool = Field(
         True,
         validation_alias=AliasChoices("enable_metrics", "LIGHTRAG_ENABLE_METRICS"),
@@ -280,9 +285,6 @@ def environment_names(kinds: Iterable[type[BaseSettings]] = (Settings, ApiSettin
 
 # Variables of the published package that name something which is not there.
 WITHOUT_EFFECT = {
-    "LOG_BACKUP_COUNT": "log lines go to standard error",
-    "LOG_DIR": "log lines go to standard error",
-    "LOG_MAX_BYTES": "log lines go to standard error",
     "MAX_UNACKED_MANUAL_RETRIES": "retries are not counted",
     "SCAN_ENQUEUE_BATCH_SIZE": "a scan stores file by file",
     "SCAN_SPOOL_DIR": "a scan keeps no files of its own",

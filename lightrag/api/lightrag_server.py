@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = parse_arguments(argv)
         if arguments.hash_password:
             return _print_hash()
-        configure_logging(arguments.settings.log_level, arguments.settings.log_format)
+        configure_logging(arguments.settings)
         return serve(arguments)
     except (LightRAGError, OSError) as error:
         print(f"lightrag-server: {error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Log lines on standard error, as text or as JSON, each with the ids of its request and of what it is about."""
+"""Log lines on standard error and in a file, as text or JSON, with the ids of their request and of their subject."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import logging
 import sys
 from collections import OrderedDict
 from datetime import UTC, datetime
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lightrag.api.middleware import request_id
@@ -14,6 +16,7 @@ from lightrag.runtime.subjects import current_subject
 
 if TYPE_CHECKING:
     from lightrag.runtime.events import DocumentEvent
+    from lightrag.settings_api import ObservationSettings
 
 documents_log = logging.getLogger("lightrag.documents")
 
@@ -103,19 +106,26 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line)
 
 
-def configure_logging(level: str, form: str) -> None:
-    """Send the lines of the server and the engine to standard error.
+def configure_logging(settings: ObservationSettings) -> None:
+    """Send the lines of server and engine to standard error, and to ``lightrag.log`` in ``log_dir`` if it is set.
 
-    Args:
-        level: Least level.
-        form: ``text`` or ``json``.
+    Raises:
+        OSError: The folder of the log cannot be written to.
     """
-    handler = logging.StreamHandler(sys.stderr)
-    handler.addFilter(RequestIdFilter())
+    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
+    if settings.log_dir:
+        path = Path(settings.log_dir)
+        path.mkdir(parents=True, exist_ok=True)
+        size, kept = settings.log_max_bytes, settings.log_backup_count
+        handlers.append(
+            RotatingFileHandler(path / "lightrag.log", maxBytes=size, backupCount=kept, encoding="utf-8", delay=False)
+        )
     text = TextFormatter("%(asctime)s %(levelname)s %(name)s [%(ids)s] %(message)s")
-    handler.setFormatter(JsonFormatter() if form == "json" else text)
+    for handler in handlers:
+        handler.addFilter(RequestIdFilter())
+        handler.setFormatter(JsonFormatter() if settings.log_format == "json" else text)
     for name in _OURS:
         logger = logging.getLogger(name)
-        logger.handlers = [] if name == "uvicorn.error" else [handler]
+        logger.handlers = [] if name == "uvicorn.error" else list(handlers)
         logger.propagate = name == "uvicorn.error"
-        logger.setLevel(level)
+        logger.setLevel(settings.log_level)

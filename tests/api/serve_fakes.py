@@ -55,8 +55,10 @@ def main(folder: Path, port: int, seconds: float, pause: float) -> None:
         entity_extract_max_gleaning=0,
         llm_model_max_async=100,
     )
-    settings = load_api_settings(input_dir=str(folder / "inputs"), host="127.0.0.1", port=port, shutdown_seconds=1)
-    configure_logging("WARNING", "text")
+    settings = load_api_settings(
+        input_dir=str(folder / "inputs"), host="127.0.0.1", port=port, shutdown_seconds=1, log_level="WARNING"
+    )
+    configure_logging(settings)
     app = create_app(settings, engine=engine)
     uvicorn.run(
         app, host="127.0.0.1", port=port, access_log=False, log_config=None,
