@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -227,6 +228,21 @@ async def test_the_source_must_say_what_its_vectors_are(tmp_path: Path) -> None:
     )
     assert not any(report.counts.values())
     assert not (tmp_path / "a").exists() or content_of(tmp_path / "a") == {}
+
+
+async def test_a_source_whose_process_was_killed_is_copied_from_its_journal(tmp_path: Path) -> None:
+    async with engine_in(tmp_path / "open", "files") as engine:
+        for key, text in TEXTS.items():
+            await engine.ainsert(text, ids=key)
+        before = await snapshot(engine)
+        # What a killed process leaves: what was acknowledged, before any file was made of it.
+        shutil.copytree(tmp_path / "open", tmp_path / "a")
+    assert not (tmp_path / "a" / "vdb_chunks.json").exists()
+    left = content_of(tmp_path / "a")
+    await migrate_workspace(settings_of(tmp_path / "a", "files"), settings_of(tmp_path / "b", "sqlite"))
+    assert content_of(tmp_path / "a") == left
+    async with engine_in(tmp_path / "b", "sqlite") as engine:
+        assert await snapshot(engine) == before
 
 
 async def test_a_source_in_use_is_refused(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -187,7 +188,8 @@ def described_by_sidecar(file: FoundFile) -> DocumentMetadata:
     """
     metadata = DocumentMetadata()
     sidecar = file.sidecar
-    if sidecar.is_file() and not sidecar.is_symlink():
+    # A name that is too long for the system to ask about has no such file either.
+    if os.path.isfile(sidecar) and not sidecar.is_symlink():  # noqa: PTH113
         try:
             if sidecar.stat().st_size > _LARGEST_SIDECAR:
                 raise FilterSyntaxError(f"it is larger than {_LARGEST_SIDECAR} bytes")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from lightrag.cli.corpus import Corpus, Fields, Page, Row, Stored, Told, View, stored_before
@@ -61,13 +61,18 @@ class LocalCorpus(Corpus):
         return self.engine.context.parsers.supported_extensions()
 
     async def store(self, file: SourceFile) -> Stored:
-        """Store a file as pending."""
+        """Store a file as pending, under the name that it has without a parser hint."""
+        name = self.engine.context.parsers.route(file.source_path).name
+        metadata = {**file.metadata}
+        if metadata.get("source_path") == file.source_path:
+            metadata["source_path"] = name
+        given, file = file.source_path, replace(file, source_path=name, metadata=metadata)
         found = await self.engine.doc_status.get_doc_by_file_path(file.source_path)
         if found is not None:
             return stored_before(file, document_row(*found))
         admitted = await self.engine.apipeline_enqueue_documents(
             [str(file.path)],
-            file_paths=[file.source_path],
+            file_paths=[given],
             track_id=self._track_id,
             docs_format="pending_parse",
             document_metadata=file.metadata,

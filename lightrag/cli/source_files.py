@@ -6,6 +6,7 @@ come to the same. Files that lie elsewhere have the path from the folder above t
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -82,13 +83,16 @@ def _base(given: Path, root: Path | None) -> Path:
     """Return the folder that the source paths of a path are relative to."""
     if not given.exists():
         raise InputError(f"{str(given)!r} does not exist")
-    absolute = given.absolute()
+    if not given.is_file() and not given.is_dir():
+        raise InputError(f"{str(given)!r} is no file and no folder, but a device, pipe or socket")
+    # A link that was named is taken where it lies, wherever it leads.
+    place = given.resolve() if given.is_dir() else given.absolute().parent.resolve() / given.name
     if root is not None:
-        if not absolute.resolve().is_relative_to(root.resolve()):
+        if not place.is_relative_to(root.resolve()):
             raise InputError(f"{str(given)!r} does not lie in --root {str(root)!r}")
         return root
     here = Path.cwd()
-    return here if absolute.resolve().is_relative_to(here.resolve()) else absolute.resolve().parent
+    return here if place.is_relative_to(here.resolve()) else place.parent
 
 
 def _relative(path: Path, base: Path) -> Path:
@@ -150,7 +154,8 @@ def _sidecar(path: Path) -> dict[str, Any]:
     from lightrag.query_filters.strict_model import read_json
 
     sidecar = path.with_name(path.name + SIDECAR_SUFFIX)
-    if not sidecar.is_file() or sidecar.is_symlink():
+    # A name that is too long for the system to ask about has no such file either.
+    if not os.path.isfile(sidecar) or sidecar.is_symlink():  # noqa: PTH113
         return {}
     try:
         if sidecar.stat().st_size > _LARGEST_SIDECAR:

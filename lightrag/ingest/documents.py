@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -208,10 +209,13 @@ def _check_ids(given: Sequence[str]) -> None:
 
 
 def _existing_file(path: str) -> str:
-    file = Path(path)
-    if not file.is_file():
+    # Unlike its namesake of pathlib, this is also an answer for a name that the system refuses as too long.
+    if not os.path.isfile(path):  # noqa: PTH113
         raise InputError(f"file {path!r} does not exist or is no file")
-    return str(file.resolve())
+    resolved = os.path.realpath(path)
+    if any("\ud800" <= character <= "\udfff" for character in resolved):
+        raise InputError(f"file {path!r} has a name that is not UTF-8, which cannot be stored; rename it")
+    return resolved
 
 
 def _matching(name: str, given: str | Sequence[str] | None, count: int) -> list[str | None]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 from lightrag.exceptions import InputError
+from lightrag.kg.files.detect import holds_files
+from lightrag.kg.files.journal import JOURNAL_NAME, read_journal
+from lightrag.kg.files.kinds import FAISS, VECTOR, kind_of
 from lightrag.kg.sqlite.database import database_path
 
 
@@ -21,6 +25,11 @@ def stored_space(storage: str, working_dir: str, workspace: str) -> tuple[int, s
         InputError: The storage does not tell, or holds no vectors.
     """
     path = database_path(working_dir, workspace)
+    if storage in _TRACES and not _TRACES[storage](path):
+        raise InputError(
+            f"folder {str(path.parent)!r} holds nothing that {storage!r} wrote; is it the right folder, workspace and "
+            "family? Or give the embedding function"
+        )
     found = _READERS[storage](path) if storage in _READERS else None
     if found is None:
         raise InputError(
@@ -44,13 +53,13 @@ def _of_sqlite(path: Path) -> tuple[int, str] | None:
 def _of_files(path: Path) -> tuple[int, str] | None:
     from lightrag.kg.files.vector_files import header_of
 
-    return _of_namespaces(path.parent, header_of)
+    return _of_namespaces(path.parent, header_of) or _of_journal(path.parent, VECTOR)
 
 
 def _of_faiss(path: Path) -> tuple[int, str] | None:
     from lightrag.kg.faiss.table import header_of
 
-    return _of_namespaces(path.parent, header_of)
+    return _of_namespaces(path.parent, header_of) or _of_journal(path.parent, FAISS)
 
 
 def _of_namespaces(folder: Path, header_of: Callable[[Path, str], tuple[int, str] | None]) -> tuple[int, str] | None:
@@ -59,6 +68,26 @@ def _of_namespaces(folder: Path, header_of: Callable[[Path, str], tuple[int, str
     return max(known, key=lambda space: space[1] != "", default=None)
 
 
+def _of_journal(folder: Path, kind: str) -> tuple[int, str] | None:
+    """Look where vectors are that no file holds yet: a first session that ended without closing leaves nothing else."""
+    dimension, model = 0, ""
+    contents, _ = read_journal(folder / JOURNAL_NAME)
+    for content in contents:
+        for name, operation in json.loads(content.decode("utf-8", "surrogatepass")):
+            if kind_of(name) != kind:
+                continue
+            if operation[0] == "put":
+                dimension = int(operation[1])
+            elif operation[0] == "model":
+                model = str(operation[1])
+    return (dimension, model) if dimension else None
+
+
+# Tells whether a storage of that name has ever worked beside a database path.
+_TRACES: dict[str, Callable[[Path], bool]] = {
+    "SQLiteVectorDBStorage": Path.exists,
+    "NanoVectorDBStorage": lambda path: holds_files(path.parent),
+}
 _READERS = {
     "SQLiteVectorDBStorage": _of_sqlite,
     "NanoVectorDBStorage": _of_files,

@@ -47,6 +47,16 @@ def test_ingest_tells_what_became_of_each_file(run: Run, tmp_path: Path) -> None
     assert again.stdout == "2 already stored.\n"
 
 
+def test_ingest_knows_files_whose_names_hold_hints(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "letter.[native-!P].md").write_text("Ottoline Brandreth wrote to Jonas Ketterick.")
+    told = value(run("ingest", "letter.[native-!P].md", "--json"))
+    assert told["counts"] == {"processed": 1}
+    assert value(run("documents", "show", "letter.md", "--json"))["source_path"] == "letter.md"
+    again = run("ingest", "letter.[native-!P].md")
+    assert again.stdout == "1 already stored.\n"
+    assert value(run("documents", "list", "--json"))["pagination"]["total_count"] == 1
+
+
 def test_ingest_takes_metadata_from_options_and_files(run: Run, tmp_path: Path) -> None:
     write_files(tmp_path)
     options = ("--tag", "Collection:X", "--start", "1930", "--zone", "Europe/London", "--doc-type", "note")
@@ -293,6 +303,10 @@ def test_migrate_to_files_and_back(run: Run, corpus: tuple[str, str]) -> None:
     same = run("migrate", "--from", "sqlite", *corpus)
     assert same.exit_code == 2
     assert "the same" in same.stderr
+    wrong = run("migrate", "--from", "files", "--to", "sqlite", "--dir", corpus[1], "--to-dir", "third")
+    assert wrong.exit_code == 2
+    assert "holds nothing that 'NanoVectorDBStorage' wrote; is it the right folder" in wrong.stderr
+    assert not Path("third").exists()
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lightrag.cli.source_files import Search, described, find_files
+from lightrag.cli.source_files import Search, SourceFile, described, find_files
 from lightrag.exceptions import FilterSyntaxError, InputError
 
 
@@ -76,6 +76,22 @@ def test_what_does_not_exist_is_refused(tree: Path) -> None:
         names("nothing.md")
 
 
+def test_a_link_that_is_named_is_taken_where_it_lies(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere.md").write_text("elsewhere")
+    (tree / "archive" / "out.md").symlink_to(tmp_path / "elsewhere.md")
+    assert names("archive/out.md") == ["archive/out.md"]
+    assert names("archive/out.md", root=Path("archive")) == ["out.md"]
+
+
+def test_a_pipe_is_refused(tree: Path) -> None:
+    if not hasattr(os, "mkfifo"):
+        return
+    os.mkfifo(tree / "archive" / "pipe.md")
+    assert "archive/pipe.md" not in names("archive")
+    with pytest.raises(InputError, match=r"'archive/pipe\.md' is no file and no folder"):
+        names("archive/pipe.md")
+
+
 def metadata(path: Path, own: Any, shared: dict[str, Any]) -> dict[str, Any]:
     os.utime(path, (1_700_000_000.5, 1_700_000_000.5))
     path.with_name(path.name + ".meta.json").write_text(own if isinstance(own, str) else json.dumps(own))
@@ -110,6 +126,12 @@ def test_dates_of_two_origins_are_not_mixed(tree: Path) -> None:
     found = metadata(Path("archive/a.md"), {"start_date": "1940-01-01T00:00:00Z", "end_date": None}, shared)
     assert found["start_date"] == "1940-01-01T00:00:00Z"
     assert "end_date" not in found
+
+
+def test_a_name_as_long_as_the_system_allows_has_no_metadata_file(tree: Path) -> None:
+    path = tree / f"{'n' * 252}.md"
+    path.write_text("x")
+    assert described(SourceFile(path, path.name), {"doc_type": "note"}).metadata["doc_type"] == "note"
 
 
 @pytest.mark.parametrize("own", ["{", "[]", '{"tag": ["a"]}', '{"start_date": "1930-01-01"}', '{"tags": "a"}'])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -221,6 +222,24 @@ async def test_a_file_that_cannot_be_parsed_says_so_in_its_row(make: Make, tmp_p
     assert row.status == "failed"
     assert row.content_summary.startswith("[File Extraction] ")
     assert (row.metadata["error_type"], row.metadata["error_stage"]) == ("file_extraction_error", "parse")
+
+
+@pytest.mark.parametrize("name", ["n" * 300 + ".txt", "a\0.txt", "", "."])
+async def test_a_name_that_no_file_can_have_is_told(make: Make, name: str) -> None:
+    engine = await make()
+    with pytest.raises(InputError, match="does not exist or is no file"):
+        await engine.apipeline_enqueue_documents(name, docs_format="pending_parse")
+
+
+async def test_a_name_that_is_no_text_is_told(make: Make, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"caf\xe9.txt")
+    try:
+        path.write_bytes(b"text")
+    except OSError:
+        return  # a file system of Unicode names only
+    engine = await make()
+    with pytest.raises(InputError, match=r"a name that is not UTF-8.*rename it"):
+        await engine.apipeline_enqueue_documents(str(path), docs_format="pending_parse")
 
 
 # --- trying again ----------------------------------------------------------------------------------------------------
