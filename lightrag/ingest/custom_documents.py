@@ -208,7 +208,8 @@ async def store_custom_document(
             await merge_and_persist(context, [work])
             stored = True
         finally:
-            if not stored:
+            # A caller that leaves during the commit is told so only when all of it is there.
+            if not stored and not await _is_whole(context, work):
                 taken_out = in_graph and not await _is_in_graph(context, document.doc_id)
                 await _undo(context, document.doc_id, None if taken_out else before)
 
@@ -230,6 +231,15 @@ def _full_doc(document: CustomDocument, work: DocumentWork) -> dict[str, Any]:
 
 async def _is_in_graph(context: EngineContext, doc_id: str) -> bool:
     return any((await context.stores.evidence.objects_of_documents([doc_id])).values())
+
+
+async def _is_whole(context: EngineContext, work: DocumentWork) -> bool:
+    row = await context.stores.doc_status.get_by_id(work.doc_id) or {}
+    return (
+        row.get("status") == DocStatus.PROCESSED
+        and row.get("content_hash") == work.row.content_hash
+        and row.get("chunks_list") == [chunk.chunk_id for chunk in work.chunks]
+    )
 
 
 async def _undo(context: EngineContext, doc_id: str, before: dict[str, Any] | None) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from lightrag.contracts.kv import BaseKVStorage, Record
 from lightrag.runtime.hashing import compute_args_hash
-from lightrag.runtime.text import truncate_clusters
+from lightrag.runtime.text import truncate_clusters, whole_characters
 from lightrag.types import JsonObject, JsonScalar
 
 EXTRACT = "extract"
@@ -179,7 +179,7 @@ class LLMCache:
             return
         collected = cache_type in (EXTRACT, SUMMARY)
         row: Record = {
-            "return": reply,
+            "return": whole_characters(reply),
             "cache_type": cache_type,
             "chunk_id": chunk_id,
             "original_prompt": "" if collected else truncate_clusters(prompt, MAX_PROMPT_HEAD_CHARS),

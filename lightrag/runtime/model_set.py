@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lightrag.contracts.models import EmbeddingFunc, LLMReply, Tokenizer
 from lightrag.exceptions import ModelReplyError
 from lightrag.runtime.long_texts import Windows
+from lightrag.runtime.text import whole_characters
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,14 +73,14 @@ class TextModel:
                 f"the {self.role} model {self.identity!r} returned {type(reply).__name__}; "
                 "expected str, or an async iterator of str when stream=True"
             )
-        return reply  # type: ignore[no-any-return]
+        return whole_characters(reply) if isinstance(reply, str) else reply  # type: ignore[no-any-return]
 
     async def text(self, prompt: str, **kwargs: Any) -> str:
         """As :meth:`reply`, always as one text."""
         reply = await self.reply(prompt, **kwargs)
         if isinstance(reply, str):
             return reply
-        return "".join([piece async for piece in reply])
+        return whole_characters("".join([piece async for piece in reply]))
 
 
 @dataclass

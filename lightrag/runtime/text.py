@@ -73,6 +73,18 @@ def sanitize_text(text: str) -> str:
     return _drop_forbidden(html.unescape(text)).strip()
 
 
+def whole_characters(text: str) -> str:
+    """Return a text in which halves of surrogate pairs are joined, and single halves are U+FFFD.
+
+    A provider that cuts between two halves sends such text; no store, file or connection could take it.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
 def is_readable(text: str) -> bool:
     """Tell whether a text holds anything but white space and characters that cannot be seen."""
     return _READABLE.search(text) is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sqlite3
+from collections.abc import AsyncIterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from lightrag import QueryParam
 from lightrag.contracts.models import EmbeddingFunc
 from lightrag.exceptions import EmbeddingMismatchError, InputError, StorageFullError
+from lightrag.prompts.rendering import DOCUMENT_MARKER, between
 from tests.fakes.audit import disagreements
 from tests.fakes.facts import DIMENSION, FactModel, embed_text
 from tests.flow.conftest import EngineFactory
@@ -102,6 +104,31 @@ async def test_a_model_that_returns_no_text(make_engine: EngineFactory, reply: A
     row = (await rows_of(engine, track_id))["good.md"]
     assert row.status == "failed"
     assert type(reply).__name__ in row.error_msg
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_model_that_cuts_characters_in_half(make_engine: EngineFactory, stream: bool) -> None:
+    async def pieces() -> AsyncIterator[str]:
+        for piece in ("Ada is glad \ud83d", "\ude00 and \ud83d"):
+            yield piece
+
+    class Cutting(FactModel):
+        async def __call__(self, prompt: str, system_prompt: str | None = None, **kwargs: Any) -> Any:
+            if between(prompt, DOCUMENT_MARKER):
+                return "entity<|#|>Ada<|#|>person<|#|>Ada is glad \ud83d\ude00 and \ud83d\n<|COMPLETE|>"
+            return pieces() if kwargs.get("stream") else "Ada is glad \ud83d\ude00 and \ud83d"
+
+    engine = await make_engine(Cutting())
+    track_id = await engine.ainsert([GOOD, "Another text."], file_paths=["a.md", "b.md"])
+    assert {row.status for row in (await rows_of(engine, track_id)).values()} == {"processed"}
+    node = await engine.chunk_entity_relation_graph.get_node("Ada")
+    assert node is not None
+    assert "glad \U0001f600 and" in node["description"]
+    for _ in range(2):
+        answer = await engine.aquery("Is Ada glad?", QueryParam(mode="mix", stream=stream))
+        text = answer if isinstance(answer, str) else "".join([piece async for piece in answer])
+        assert text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") == "Ada is glad \U0001f600 and \ufffd"
+    await engine.finalize_storages()
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,33 @@ async def test_a_caller_that_leaves_during_a_delete(make_engine: EngineFactory) 
     assert hub["description"] == "Hub is told of in: the Hub holds leaf d11"
 
 
+@pytest.mark.parametrize("replaced", [False, True])
+@pytest.mark.parametrize("kind", ["graph", "chunks"])
+async def test_a_caller_that_leaves_a_custom_document(make_engine: EngineFactory, kind: str, replaced: bool) -> None:
+    engine = await make_engine()
+
+    async def add(name: str, text: str) -> None:
+        if kind == "chunks":
+            await engine.ainsert_custom_chunks(text, [f"Ada -> Oslo: {text}"], name)
+            return
+        entity = {"entity_name": "Ada", "entity_type": "person", "description": text, "source_id": "s"}
+        chunk = {"content": text, "source_id": "s"}
+        await engine.ainsert_custom_kg({"chunks": [chunk], "entities": [entity], "relationships": []}, name)
+
+    for steps in range(0, 90, 3):
+        name = f"k{steps}"
+        if replaced:
+            await add(name, f"before {steps}")
+        task = asyncio.create_task(add(name, f"after {steps}"))
+        for _ in range(steps):
+            await asyncio.sleep(0.0002 if steps % 2 else 0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert await disagreements(engine) == []
+        row = (await engine.aget_docs_by_ids(name)).get(name)
+        assert row is None or row.status == "processed"
+
+
 async def test_a_caller_that_leaves_does_not_take_others_along(make_engine: EngineFactory) -> None:
     entered, go_on = asyncio.Event(), asyncio.Event()
 
