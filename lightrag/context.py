@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,6 +34,7 @@ class EngineContext:
         roles: Replaces the models of roles; ``None`` where they stay.
         events: Who listens.
         max_pending_documents: Documents that may wait before further ones are refused; 0 for no limit.
+        process_id: Process that opened it; a fork of that has none of its threads.
     """
 
     settings: Settings
@@ -46,3 +48,4 @@ class EngineContext:
     roles: RoleModels | None = None
     events: Events = field(default_factory=Events)
     max_pending_documents: int = 0
+    process_id: int = field(default_factory=os.getpid)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -145,14 +146,17 @@ class LightRAG(EngineFields, DocumentMethods, QueryMethods, GraphMethods, ModelM
     async def finalize_storages(self) -> None:
         """Flush and close the stores. Idempotent."""
         context, self._context = self._context, None
-        if context is not None:
+        # In a fork there is nothing to close: the threads that would do it are those of the other process.
+        if context is not None and context.process_id == os.getpid():
             from lightrag.ingest.pipeline import stop_run
 
-            await stop_run(context, self._state)
-            await context.parsers.close()
-            await context.models.shutdown()
-            await context.cache.flush()
-            await context.stores.finalize()
+            try:
+                await stop_run(context, self._state)
+                await context.parsers.close()
+                await context.models.shutdown()
+                await context.cache.flush()
+            finally:
+                await context.stores.finalize()
 
     @property
     def full_docs(self) -> BaseKVStorage:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
@@ -39,12 +40,17 @@ class EngineBase:
         """The opened workspace.
 
         Raises:
-            StorageError: ``initialize_storages`` has not been called.
+            StorageError: ``initialize_storages`` has not been called, or was in the process that this one is a fork of.
         """
         from lightrag.exceptions import StorageError
 
         if self._context is None:
             raise StorageError("the stores are not open: call `await rag.initialize_storages()` first")
+        if self._context.process_id != os.getpid():
+            raise StorageError(
+                f"the stores were opened in process {self._context.process_id}, of which this one is a fork; its "
+                "threads are not here: make an engine after the fork, and use that"
+            )
         return self._context
 
     @property

@@ -73,7 +73,7 @@ class TextModel:
                 f"the {self.role} model {self.identity!r} returned {type(reply).__name__}; "
                 "expected str, or an async iterator of str when stream=True"
             )
-        return whole_characters(reply) if isinstance(reply, str) else reply  # type: ignore[no-any-return]
+        return whole_characters(reply) if isinstance(reply, str) else reply
 
     async def text(self, prompt: str, **kwargs: Any) -> str:
         """As :meth:`reply`, always as one text."""

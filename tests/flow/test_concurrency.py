@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 import threading
@@ -91,6 +92,47 @@ async def main():
     await engine.finalize_storages()
 asyncio.run(main())
 """
+
+
+FORK = """
+import os, sys, warnings
+from lightrag import LightRAG
+from lightrag.exceptions import StorageError
+from lightrag.sync import run_sync
+from tests.fakes.facts import FactModel, make_embedding
+
+warnings.simplefilter("ignore")
+engine = LightRAG(
+    working_dir=sys.argv[1], llm_model_func=FactModel(), embedding_func=make_embedding(),
+    auto_manage_storages_states=sys.argv[2] == "itself",
+)
+if sys.argv[2] != "itself":
+    run_sync(engine.initialize_storages())
+engine.insert("Ada -> Oslo: Ada lives in Oslo")
+child = os.fork()
+if child == 0:
+    try:
+        engine.query("Ada")
+    except StorageError as error:
+        print("told:", error, flush=True)
+    run_sync(engine.finalize_storages())
+    os._exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+print("parent:", engine.query("Ada"), flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+@pytest.mark.parametrize("opened", ["itself", "by hand"])
+def test_an_engine_in_a_fork_says_so_and_the_parent_goes_on(tmp_path: Path, opened: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FORK, str(tmp_path / "store"), opened],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert "told: the stores were opened in process" in done.stdout, done.stderr
+    assert "make an engine after the fork" in done.stdout
+    assert "parent: answer to Ada" in done.stdout
+    assert done.returncode == 0, done.stderr
 
 
 async def test_two_processes_in_one_directory(tmp_path: Path) -> None:
