@@ -363,4 +363,6 @@ class DocumentMethods(EngineBase):
 
 
 def _count(texts: str | list[str]) -> int:
-    return 1 if isinstance(texts, str) else len(texts)
+    from lightrag.ingest.documents import list_of
+
+    return 1 if isinstance(texts, str) else len(list_of("the documents", texts))

@@ -52,7 +52,10 @@ async def create_entity(
     """
     partition = writable_partition(context, tenant_tag)
     object_id = partition.entity_id(name)
-    submission = read_submission(ObjectKind.ENTITY, {**entity_data, "entity_name": None})
+    submission = read_submission(
+        ObjectKind.ENTITY,
+        {**entity_data, "entity_name": None} if isinstance(entity_data, Mapping) else entity_data,
+    )
     async with editing(context, pipeline):
         if await context.stores.graph.has_node(object_id):
             raise DuplicateError(f"entity {name_of(object_id)!r} exists already; edit it instead")

@@ -39,8 +39,8 @@ async def knowledge_graph(
         InputError: A number is out of range.
         ScopeError: The scope tag is malformed.
     """
-    if max_depth < 0 or max_nodes < 1:
-        raise InputError(f"max_depth={max_depth} must be 0 or more, and max_nodes={max_nodes} 1 or more")
+    if not all(isinstance(number, int) for number in (max_depth, max_nodes)) or max_depth < 0 or max_nodes < 1:
+        raise InputError(f"max_depth={max_depth!r} must be 0 or more, and max_nodes={max_nodes!r} 1 or more")
     partition = readable_partition(tenant_tag)
     limit = min(max_nodes, context.settings.max_graph_nodes)
     graph = context.stores.graph

@@ -102,6 +102,8 @@ async def merge_entities(
 
 
 def _read_target(partition: Partition, target_id: str, data: Mapping[str, Any]) -> Submission:
+    if not isinstance(data, Mapping):
+        raise InputError(f"target_entity_data is {data!r}; it must be a dict")
     tag = data.get("tenant_tag")
     if tag and tag != partition.tenant_tag:
         raise ScopeError(f"entities of scope {partition.tenant_tag!r} cannot be merged into scope {tag!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -191,12 +191,29 @@ def build_documents(
     shared = intake or Intake()
     if shared.docs_format not in DOCS_FORMATS:
         raise InputError(f"docs_format is {shared.docs_format!r}; allowed are {', '.join(DOCS_FORMATS)}")
-    bodies = [texts] if isinstance(texts, str) else list(texts)
+    bodies = [texts] if isinstance(texts, str) else list_of("the documents", texts)
     id_list = _matching("ids", ids, len(bodies))
     path_list = _matching("file_paths", file_paths, len(bodies))
     _check_ids([identity for identity in id_list if identity is not None])
     options = shared.options or [ProcessOptions()] * len(bodies)
     return [shared.document(*given) for given in zip(bodies, id_list, path_list, options, strict=True)]
+
+
+def list_of(name: str, given: object) -> list[Any]:
+    """Return what a caller gave for several documents as a list.
+
+    Args:
+        name: Names the argument in messages.
+        given: A list, another sequence, or a view of a dictionary.
+
+    Raises:
+        InputError: It is something else, such as a generator, whose number of entries nobody knows beforehand.
+    """
+    # Views of a dictionary are welcome; what has no order, or is not meant as a list, is a mistake.
+    is_mistake = isinstance(given, bytes | bytearray | memoryview | Mapping | set | frozenset)
+    if not isinstance(given, Collection) or is_mistake:
+        raise InputError(f"{name} must be given as a text or a list of texts, not {type(given).__name__}")
+    return list(given)
 
 
 def _check_ids(given: Sequence[str]) -> None:
@@ -221,7 +238,7 @@ def _existing_file(path: str) -> str:
 def _matching(name: str, given: str | Sequence[str] | None, count: int) -> list[str | None]:
     if given is None:
         return [None] * count
-    values: list[str | None] = [given] if isinstance(given, str) else list(given)
+    values: list[str | None] = [given] if isinstance(given, str) else list_of(name, given)
     if len(values) != count:
         raise InputError(f"{name} has {len(values)} entries for {count} documents; give one for each")
     for value in values:

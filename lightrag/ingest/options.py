@@ -151,6 +151,8 @@ def options_of_call(
 def _for_each(name: str, given: Any, count: int) -> list[Any]:
     if given is None or isinstance(given, str | Mapping):
         return [given] * count
+    if not isinstance(given, Sequence):
+        raise InputError(f"{name} is {given!r}; give one for all documents, or a list with one for each")
     values = list(given)
     if len(values) != count:
         raise InputError(f"{name} has {len(values)} entries for {count} documents; give one for each, or one for all")

@@ -8,6 +8,7 @@ from functools import wraps
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
+from lightrag.exceptions import QueryValidationError
 from lightrag.runtime.events import QueryEvent
 from lightrag.runtime.subjects import current_subject, working_on
 
@@ -24,6 +25,10 @@ def observed(run: RunQuery) -> RunQuery:
 
     @wraps(run)
     async def call(context: EngineContext, query: str, param: QueryParam, **options: Any) -> QueryResult:
+        from lightrag.contracts.query import QueryParam
+
+        if not isinstance(param, QueryParam):
+            raise QueryValidationError(f"param is {param!r}; it must be a QueryParam, such as QueryParam(mode='mix')")
         with working_on(query_id=token_hex(4)):
             started, outcome = time.monotonic(), "failed"
             announce_step(context, str(param.mode), "started", started)

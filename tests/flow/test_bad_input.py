@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import pytest
 
 from lightrag import QueryParam
 from lightrag.contracts.models import EmbeddingFunc
-from lightrag.exceptions import EmbeddingMismatchError, InputError, StorageFullError
+from lightrag.exceptions import EmbeddingMismatchError, InputError, QueryValidationError, StorageFullError
 from lightrag.prompts.rendering import DOCUMENT_MARKER, between
 from tests.fakes.audit import disagreements
 from tests.fakes.facts import DIMENSION, FactModel, embed_text
@@ -138,6 +138,12 @@ async def test_a_model_that_cuts_characters_in_half(make_engine: EngineFactory, 
         ({"input": ["a", "b"], "ids": ["1", "1"]}, "more than once"),
         ({"input": ["a"], "ids": [" "]}, "ids holds ' '"),
         ({"input": ["a", 7]}, "must be text, not int"),
+        ({"input": None}, "the documents must be given as a text or a list of texts, not NoneType"),
+        ({"input": (text for text in "ab")}, "not generator"),
+        ({"input": b"a"}, "not bytes"),
+        ({"input": {"a": "b"}}, "not dict"),
+        ({"input": "a", "ids": 7}, "ids must be given as a text or a list of texts, not int"),
+        ({"input": "a", "file_paths": {"x"}}, "file_paths must be given as a text or a list of texts, not set"),
         ({"input": ["a"], "file_paths": ["x", "y"]}, "file_paths has 2 entries"),
         ({"input": ["a"], "metadata": {"tag": ["x"]}}, "tags"),
         ({"input": ["a"], "metadata": {"start_date": "2020-01-01"}}, "offset|zone"),
@@ -148,6 +154,39 @@ async def test_arguments_that_do_not_fit(make_engine: EngineFactory, arguments: 
     with pytest.raises(InputError, match=message):
         await engine.ainsert(**arguments)
     assert await engine.get_processing_status() == {}
+
+
+async def test_views_of_a_dictionary_are_lists(make_engine: EngineFactory) -> None:
+    engine = await make_engine()
+    texts = {"a": "One text.", "b": "Another text."}
+    await engine.ainsert(texts.values(), ids=texts.keys(), file_paths=texts.keys())
+    assert set(await engine.aget_docs_by_ids(["a", "b"])) == {"a", "b"}
+
+
+WRONG_KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "param": (
+        lambda engine: engine.aquery("Who?", {"mode": "mix"}),
+        r"param is {'mode': 'mix'}; it must be a QueryParam",
+    ),
+    "mode for param": (lambda engine: engine.aquery_data("Who?", "mix"), "param is 'mix'; it must be a QueryParam"),
+    "depth": (lambda engine: engine.get_knowledge_graph("*", "2"), "max_depth='2' must be 0 or more"),
+    "entity": (lambda engine: engine.acreate_entity("Ada", "a person"), "is 'a person'; it must be a dict"),
+    "merge": (
+        lambda engine: engine.amerge_entities(["Ada"], "Bo", target_entity_data="x"),
+        "target_entity_data is 'x'; it must be a dict",
+    ),
+    "engine": (
+        lambda engine: engine.apipeline_enqueue_documents("a", parse_engine=7),
+        "parse_engine is 7; give one for all documents, or a list with one for each",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_KINDS)
+async def test_arguments_of_the_wrong_kind(make_engine: EngineFactory, kind: str) -> None:
+    call, message = WRONG_KINDS[kind]
+    with pytest.raises((InputError, QueryValidationError), match=message):
+        await call(await make_engine())
 
 
 async def test_names_and_texts_that_poison_stores(make_engine: EngineFactory) -> None:
