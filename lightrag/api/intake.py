@@ -135,9 +135,10 @@ class Intake:
             counts = await self._whole_engine.get_processing_status()
             waiting = sum(counts.get(state.value, 0) for state in WAITING_STATES) + self.storing
             if waiting + count > most:
+                many = "too many" if self._policy is not None else str(waiting)
                 raise ApiError(
                     429,
-                    f"{waiting} documents wait to be processed; allowed are {most}",
+                    f"{many} documents wait to be processed; allowed are {most}",
                     "queue_full",
                     {"Retry-After": str(RETRY_AFTER_SECONDS)},
                 )

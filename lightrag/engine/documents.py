@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lightrag.engine.base import EngineBase
 
 if TYPE_CHECKING:
+    from lightrag.access import AccessPolicy
     from lightrag.contracts.doc_status import DocProcessingStatus
     from lightrag.contracts.sources import SourceConflictPage, SourceConflictRepairResult, SourceRepair
     from lightrag.ingest.delete import DeletionResult
@@ -118,7 +119,7 @@ class DocumentMethods(EngineBase):
             metadata=document_metadata,
             options=options_of_call(_count(input), parse_engine, process_options, chunk_options),
             docs_format=docs_format,
-            admission=Admission(admission_token, from_scan, self._reveals),
+            admission=Admission(admission_token, from_scan, self._limits()),
         )
         return track_id if admitted else None
 
@@ -142,7 +143,7 @@ class DocumentMethods(EngineBase):
             model = DocumentMetadata.coerce(metadata)
             check_scope_tags(model, self.context.settings.scope_tag_prefixes)
             notes = model.to_storage()
-        admission = identity.pop("admission", None) or Admission(reveals=self._reveals)
+        admission = identity.pop("admission", None) or Admission(access=self._limits())
         intake = Intake(notes, options, docs_format, self.context.parsers.route)
         documents = build_documents(texts, intake=intake, **identity)
         return await enqueue(self.context, self._state, documents, track_id, admission)
@@ -168,9 +169,9 @@ class DocumentMethods(EngineBase):
         """Give back what :meth:`areserve_admission` kept; a token that is not known is passed over."""
         self._state.release(token)
 
-    def _reveals(self, doc_id: str, row: DocProcessingStatus) -> bool:
-        """Tell whether the caller may be told about a document that an own one repeats."""
-        return True
+    def _limits(self) -> AccessPolicy | None:
+        """Return what the caller may see; ``None`` for everything."""
+        return None
 
     async def apipeline_enqueue_error_documents(
         self, error_files: Sequence[Mapping[str, Any]], track_id: str | None = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from lightrag.contracts.query import QueryParam
 from lightrag.engine.documents import DocumentMethods
 from lightrag.engine.queries import QueryMethods
-from lightrag.exceptions import AccessDeniedError, PipelineBusyError
+from lightrag.exceptions import AccessDeniedError, NotFoundError, PipelineBusyError
 from lightrag.sync import SyncTwins
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
         self._require_inside(DocumentMetadata.coerce(metadata).to_storage(), "(new)")
         return await super()._enqueue(texts, metadata=metadata, **rest)
 
-    def _reveals(self, doc_id: str, row: DocProcessingStatus) -> bool:
-        return self._access.allows(row.metadata, doc_id)
+    def _limits(self) -> AccessPolicy | None:
+        return None if self._access.is_open else self._access
 
     def _require_inside(self, metadata: Mapping[str, Any], doc_id: str) -> None:
         """Refuse metadata that would put a document outside, or into a scope of somebody else.
@@ -121,14 +121,18 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
         return counts
 
     async def adelete_by_doc_id(self, doc_id: str, delete_llm_cache: bool = False) -> DeletionResult:
-        """Delete a document inside; one outside, or also in a scope of somebody else, is refused.
+        """Delete a document inside; one also in a scope of somebody else is refused, and one outside does not exist.
 
         Raises:
-            AccessDeniedError: It lies outside, or would be missing elsewhere.
+            AccessDeniedError: It would be missing elsewhere.
         """
-        row = await self._require_document(doc_id)
-        if row is not None:
-            self._refuse_foreign_scopes(row.get("metadata") or {}, "taking a document out of")
+        from lightrag.ingest.delete import DeletionResult
+
+        try:
+            metadata = await self._metadata_inside(doc_id)
+        except NotFoundError as error:
+            return DeletionResult("not_found", doc_id, str(error), 404)
+        self._refuse_foreign_scopes(metadata, "taking a document out of")
         return await super().adelete_by_doc_id(doc_id, delete_llm_cache)
 
     async def aupdate_document_metadata(
@@ -137,20 +141,28 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
         """Change the metadata of a document that is inside and stays inside.
 
         Raises:
-            AccessDeniedError: It lies outside, or would.
+            AccessDeniedError: It would lie outside.
+            NotFoundError: It lies outside, or does not exist.
         """
         from lightrag.ingest.update_metadata import patched_metadata
 
-        row = await self._require_document(doc_id)
-        if row is not None:
-            self._require_inside(patched_metadata(self.context, row.get("metadata") or {}, patch), doc_id)
+        metadata = await self._metadata_inside(doc_id)
+        self._require_inside(patched_metadata(self.context, metadata, patch), doc_id)
         return await super().aupdate_document_metadata(doc_id, patch)
 
-    async def _require_document(self, doc_id: str) -> dict[str, Any] | None:
+    async def _metadata_inside(self, doc_id: str) -> Mapping[str, Any]:
+        """Return the metadata of a document inside.
+
+        Ids follow from paths, so that they can be guessed: of one outside nothing is told that is not told of an id
+        that nobody has.
+
+        Raises:
+            NotFoundError: It lies outside, or does not exist.
+        """
         row = await self.context.stores.doc_status.get_by_id(doc_id)
-        if row is not None:
-            self._access.require(row.get("metadata"), doc_id)
-        return row
+        if row is None or not self._access.allows(row.get("metadata"), doc_id):
+            raise NotFoundError(f"document {doc_id!r} does not exist")
+        return row.get("metadata") or {}
 
     async def aretry_failed_documents(self) -> int:
         """Not offered: it would process documents of others.
@@ -161,12 +173,12 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
         return self._refuse("retrying all failed documents")
 
     async def aretry_document(self, doc_id: str) -> DocProcessingStatus:
-        """Try a document inside once more; one outside is refused.
+        """Try a document inside once more.
 
         Raises:
-            AccessDeniedError: It lies outside.
+            NotFoundError: It lies outside, or does not exist.
         """
-        await self._require_document(doc_id)
+        await self._metadata_inside(doc_id)
         return await super().aretry_document(doc_id)
 
     async def areserve_admission(self, documents: int = 1) -> str:
@@ -237,9 +249,11 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
         return self._refuse("cancelling the pipeline")
 
     def pipeline_status(self) -> dict[str, Any]:
-        """Return whether the pipeline is busy; its log names documents of others and is left out."""
+        """Return whether the pipeline is busy; what it does, and with how many documents, concerns others too."""
         status = super().pipeline_status()
-        return {**status, "latest_message": "", "history_messages": [], "job_name": "-" if status["busy"] else ""}
+        told = ("busy", "destructive_busy", "request_pending")
+        hidden = {name: type(value)() for name, value in status.items() if name not in told and value is not None}
+        return {**status, **hidden, "job_name": "-" if status["busy"] else "", "job_start": None}
 
     @staticmethod
     def _refuse(what: str) -> NoReturn:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
+from lightrag.access import AccessPolicy
 from lightrag.constants import UNKNOWN_SOURCE
 from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import INTERRUPTED_STATES, DocProcessingStatus, DocStatus
 from lightrag.exceptions import PipelineBusyError
 from lightrag.ingest.announce import announce_documents
 from lightrag.ingest.documents import NewDocument, timestamp
+from lightrag.ingest.duplicates import limits_row, same_content
 from lightrag.ingest.state import PipelineState
 from lightrag.runtime.hashing import compute_mdhash_id
 
@@ -46,12 +49,16 @@ class Admission:
         token: From :meth:`~lightrag.ingest.state.PipelineState.admit`: room was found when the documents were
             announced, so it is not looked for again.
         from_scan: They lie in the input folder already, so keeping them out would save nothing.
-        reveals: Tells whether the caller may be told which document an own one repeats.
+        access: What the caller may see; ``None`` for everything.
     """
 
     token: str | None = None
     from_scan: bool = False
-    reveals: Callable[[str, DocProcessingStatus], bool] = lambda _doc_id, _row: True
+    access: AccessPolicy | None = None
+
+    def reveals(self, doc_id: str, row: DocProcessingStatus) -> bool:
+        """Tell whether the caller may be told about a document that an own one repeats."""
+        return self.access is None or self.access.allows(row.metadata, doc_id)
 
 
 async def enqueue(
@@ -85,12 +92,14 @@ async def enqueue(
         rows: dict[str, DocProcessingStatus] = {}
         stored = await context.stores.doc_status.get_by_ids([document.doc_id for document in documents])
         in_batch = _Batch()
-        for index, (document, row) in enumerate(zip(documents, stored, strict=True)):
+        limits = limits_row(admission.access)
+        for index, (given, row) in enumerate(zip(documents, stored, strict=True)):
+            document, original = _kept_apart(given, row, admission, f"{track_id}-{index}")
             refusal = in_batch.refusal(document)
-            if refusal is None and row is not None:
-                refusal = Refusal("filename", document.doc_id, DocProcessingStatus.from_row(row))
+            if refusal is None and original is not None:
+                refusal = Refusal("filename", document.doc_id, original)
             if refusal is None:
-                refusal = await _stored_duplicate(context, document)
+                refusal = await _stored_duplicate(context, document, admission.access)
             if refusal is not None:
                 dup_id = compute_mdhash_id(f"{document.doc_id}-{track_id}-{index}-{document.file_path}", prefix="dup-")
                 is_told = admission.reveals(refusal.original_id, refusal.original)
@@ -101,7 +110,7 @@ async def enqueue(
             in_batch.add(document, rows[document.doc_id])
         async with context.stores.unit_of_work():
             await context.stores.full_docs.upsert(
-                {doc_id: document.full_doc() for doc_id, document in admitted.items()}
+                {doc_id: document.full_doc() | limits for doc_id, document in admitted.items()}
             )
             await context.stores.doc_status.upsert({row_id: row.to_row() for row_id, row in rows.items()})
         announce_documents(context, rows)
@@ -160,14 +169,30 @@ def _keys(document: NewDocument) -> list[tuple[str, str]]:
     return keys
 
 
-async def _stored_duplicate(context: EngineContext, document: NewDocument) -> Refusal | None:
+def _kept_apart(
+    document: NewDocument, row: Mapping[str, Any] | None, admission: Admission, salt: str
+) -> tuple[NewDocument, DocProcessingStatus | None]:
+    """Return a document with the stored one of its id.
+
+    Where the id follows from the text alone and is that of a document hidden from the caller, it gets another one.
+    """
+    original = None if row is None else DocProcessingStatus.from_row(row)
+    by_text = document.doc_id == compute_mdhash_id(document.content, prefix="doc-")
+    if original is None or not by_text or admission.reveals(document.doc_id, original):
+        return document, original
+    return replace(document, doc_id=compute_mdhash_id(f"{document.doc_id}-{salt}", prefix="doc-")), None
+
+
+async def _stored_duplicate(
+    context: EngineContext, document: NewDocument, access: AccessPolicy | None
+) -> Refusal | None:
     doc_status = context.stores.doc_status
     if document.file_path != UNKNOWN_SOURCE:
         found = await doc_status.get_doc_by_file_path(document.file_path)
         if found is not None:
             return Refusal("filename", *found)
     if document.content:
-        found = await doc_status.get_doc_by_content_hash(document.content_hash)
+        found = await same_content(doc_status, document.content_hash, access)
         if found is not None:
             return Refusal("content_hash", *found)
     return None

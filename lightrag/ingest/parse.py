@@ -9,6 +9,7 @@ from pathlib import Path
 from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import DocStatus
 from lightrag.exceptions import DuplicateError, InputError, NotFoundError
+from lightrag.ingest.duplicates import limits_of, same_content
 from lightrag.ingest.options import ProcessOptions
 from lightrag.ingest.persist import set_status
 from lightrag.ingest.work import DocumentWork
@@ -61,7 +62,8 @@ async def _parse_file(context: EngineContext, work: DocumentWork, options: Proce
         work.notes["parse_warnings"] = [*work.notes.get("parse_warnings", ()), *parsed.warnings]
     content_hash = compute_mdhash_id(work.text)
     if work.text:
-        found = await context.stores.doc_status.get_doc_by_content_hash(content_hash, exclude_doc_id=work.doc_id)
+        access = limits_of(work.full_doc)
+        found = await same_content(context.stores.doc_status, content_hash, access, exclude_doc_id=work.doc_id)
         if found is not None:
             await _refuse_duplicate(context, work, found[0], found[1].track_id or "")
             raise DuplicateError(f"the same content is already stored as {found[0]!r} (status {found[1].status.value})")

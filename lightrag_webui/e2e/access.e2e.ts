@@ -40,6 +40,24 @@ it('asks for the key, says when it is wrong, and lets in with the right one', as
   expect(page.url()).toContain('/documents?state=failed')
 })
 
+it('works where there is no HTTPS, and with anything that this browser may have kept', async () => {
+  server = await startServer()
+  const root = server.root.replace('127.0.0.1', 'insecure.test')
+  const names = ['conversations', 'filters', 'zones', 'answer', 'panel', 'brand']
+  for (const kept of ['null', '[{"id":"a","messages":null}]', '{bad']) {
+    const { page, faults } = await openPage(browser, root, { storage: Object.fromEntries(names.map((name) => [`lightrag.${name}`, kept])) })
+    await page.goto(`${root}/webui/#/ask`)
+    expect(await page.evaluate(() => window.isSecureContext)).toBe(false)
+    const question = page.getByRole('textbox', { name: 'Ask a question' })
+    await question.fill('Who built the bridge?')
+    await question.press('Enter')
+    await page.getByTestId('answer').waitFor()
+    await page.reload()
+    await page.getByTestId('answer').waitFor()
+    expect(faults).toEqual([])
+  }
+})
+
 it('shows the name of the server, signs in with an account or a key, and out again in all tabs', async () => {
   server = await startServer({ ...ACCOUNTS, LIGHTRAG_API_KEY: 'open sesame', WEBUI_TITLE: 'Velmouth Archive', WEBUI_DESCRIPTION: 'Acts and letters of the harbour', ENABLE_AI_CONTENT_NOTICE: 'true' })
   const { page } = await openPage(browser, server.root)

@@ -9,6 +9,8 @@ const FLAGS = [
   '--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-default-apps',
   '--disable-domain-reliability', '--disable-client-side-phishing-detection', '--no-first-run', '--no-pings', '--disable-features=OptimizationHints,MediaRouter,Translate',
   // Sigma draws with WebGL, which is done in software here.
+  // A name of this machine for which there is no HTTPS, as other machines of a network see the server.
+  '--host-resolver-rules=MAP insecure.test 127.0.0.1',
   '--use-angle=swiftshader', '--enable-unsafe-swiftshader',
 ]
 

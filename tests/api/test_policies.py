@@ -142,9 +142,13 @@ async def test_hidden_documents_are_not_touched(server: Server) -> None:
         "DELETE", "/documents/delete_document", json={"doc_ids": [hidden]}, headers=LIMITED
     )
     assert answer.status_code == 404
-    answer = await server.client.patch(f"/documents/{hidden}/metadata", json={"tags": ["team:red"]}, headers=LIMITED)
-    assert answer.status_code == 403
-    assert SECRET not in answer.text
+    for doc_id in (hidden, "doc-of-nobody"):
+        # Ids follow from paths: what is hidden must not be told from what is not there.
+        for method, what in (("PATCH", "metadata"), ("POST", "retry")):
+            path, body = f"/documents/{doc_id}/{what}", {"tags": ["team:red"]}
+            answer = await server.client.request(method, path, json=body, headers=LIMITED)
+            told = {"detail": f"document {doc_id!r} does not exist", "code": "not_found"}
+            assert (answer.status_code, answer.json()) == (404, told)
     taken = {"text": "x -> y: z.", "file_source": f"blue/{SECRET}.md"}
     answer = await server.client.post("/documents/text", json=taken, headers=LIMITED)
     assert answer.status_code == 409
@@ -171,8 +175,6 @@ async def test_own_documents_carry_the_required_tags(server: Server) -> None:
     answer = await server.client.patch(f"/documents/{moved}/metadata", json={"tags": ["team:blue"]}, headers=LIMITED)
     assert answer.status_code == 403
     assert (await server.client.post(f"/documents/{moved}/retry", headers=LIMITED)).status_code == 400
-    theirs = await hidden_id(server)
-    assert (await server.client.post(f"/documents/{theirs}/retry", headers=LIMITED)).status_code == 403
     found = await server.client.post("/documents/paginated", json={"search": SECRET[:5]}, headers=LIMITED)
     assert found.json()["documents"] == []
     answer = await server.client.request(
@@ -240,6 +242,48 @@ async def test_every_route_is_attacked_or_known_to_be_harmless(server: Server) -
     }  # fmt: skip
     routes = {(method.upper(), path) for path, methods in server.app.openapi()["paths"].items() for method in methods}
     assert routes == attacked | harmless
+
+
+async def test_a_copy_of_a_hidden_document_is_an_own_document(server: Server) -> None:
+    text = f"Hub -> {SECRET}: The hub leads to {SECRET}."
+    hidden = await hidden_id(server)
+    await server.engine.ainsert("Alone -> Nobody: known by its text.")
+    sent: list[tuple[str, dict[str, Any]]] = [
+        ("upload", {"files": {"file": ("copy.md", text.encode())}}),
+        ("text", {"json": {"text": "Alone -> Nobody: known by its text."}}),
+    ]
+    for name, body in sent:
+        answer = await server.client.post(f"/documents/{name}", headers=LIMITED, **body)
+        assert answer.status_code == 200, answer.text
+        await server.settle()
+        told = await server.client.get(f"/documents/track_status/{answer.json()['track_id']}", headers=LIMITED)
+        (row,) = told.json()["documents"]
+        assert (row["status"], row["error_msg"]) == ("processed", None)
+        assert hidden not in told.text
+    # What they can see they may not repeat, and the whole is kept together as before.
+    again = {"text": text, "file_source": "again.md"}
+    for headers in (LIMITED, OPERATOR):
+        assert (await server.client.post("/documents/text", json=again, headers=headers)).status_code == 409
+    answer = await server.client.post("/documents/text", json=sent[1][1]["json"], headers=LIMITED)
+    assert answer.status_code == 409
+    file = {"file": ("again.md", text.encode())}
+    answer = await server.client.post("/documents/upload", files=file, headers=LIMITED)
+    await server.settle()
+    told = await server.client.get(f"/documents/track_status/{answer.json()['track_id']}", headers=LIMITED)
+    assert "the same content is already stored" in told.json()["documents"][0]["error_msg"]
+    assert hidden not in told.text
+
+
+async def test_how_much_of_others_is_worked_on_is_not_told(server: Server) -> None:
+    told = (await server.client.get("/documents/pipeline_status", headers=LIMITED)).json()
+    assert (told["docs"], told["batchs"], told["cur_batch"], told["job_start"]) == (0, 0, 0, None)
+    assert (await server.client.get("/documents/pipeline_status", headers=OPERATOR)).json()["batchs"] == 1
+    server.state.intake._settings = server.state.settings.model_copy(update={"max_pending_documents": 1})
+    texts = {"texts": ["a -> b: c.", "d -> e: f."], "file_sources": ["a.md", "b.md"]}
+    answer = await server.client.post("/documents/texts", json=texts, headers=LIMITED)
+    assert (answer.status_code, answer.json()["detail"]) == (
+        429, "too many documents wait to be processed; allowed are 1"
+    )  # fmt: skip
 
 
 async def test_existence_of_hidden_entities_is_not_told(server: Server) -> None:

@@ -286,12 +286,14 @@ async def test_limited_callers_learn_nothing_of_others_and_cannot_write_to_them(
     engine = await make_engine(**SCOPED)
     await engine.ainsert(fact("b"), ids="secret-id", file_paths="secret.md", metadata={"tags": ["tenant:b"]})
     view = engine.restricted(required_tags=["tenant:a"])
-    refused: dict[str, Any] = {}
-    for text, path in ((fact("b"), "mine.md"), (fact("a"), "secret.md")):
-        refused |= await view.aget_docs_by_track_id(await view.ainsert(text, file_paths=path))
-    assert len(refused) == 2
+    copy = await view.aget_docs_by_track_id(await view.ainsert(fact("b"), file_paths="copy.md"))
+    assert [row.status for row in copy.values()] == ["processed"]
+    await view.adelete_by_doc_id(*copy)
+    refused = await view.aget_docs_by_track_id(await view.ainsert(fact("a"), file_paths="secret.md"))
+    assert len(refused) == 1
     assert "secret-id" not in str(refused)
     assert not any(row.metadata["original_track_id"] for row in refused.values())
+    assert (await view.adelete_by_doc_id("secret-id")).status == "not_found"
     both = {"tags": ["tenant:a", "tenant:b"]}
     with pytest.raises(AccessDeniedError, match="tenant:b"):
         await view.ainsert(fact("x"), metadata=both)

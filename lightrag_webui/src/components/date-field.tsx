@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next'
 import { Button } from '@/components/ui/button'
 import { Field } from '@/components/ui/field'
 import { Input, Select } from '@/components/ui/input'
-import { useStored } from '@/lib/stored'
+import { listOf, useStored } from '@/lib/stored'
 import { allZones, endIso, offsetLabel, parseWall, startIso } from '@/lib/zones'
 
 interface DateFieldProps {
@@ -57,11 +57,12 @@ export function DateField({ label, value, onChange, edge, error, hint }: DateFie
 }
 
 const NO_ZONES: string[] = []
+const asZones = listOf((one): one is string => typeof one === 'string' && allZones().includes(one))
 
 /** The zone whose wall clock dates are given in, with the offset that it has on the first and on the last of two days. */
 export function ZoneSelect({ value, onChange, day, lastDay }: { value: string; onChange: (zone: string) => void; day?: string; lastDay?: string }) {
   const { t } = useTranslation()
-  const [used, setUsed] = useStored<string[]>('lightrag.zones', NO_ZONES)
+  const [used, setUsed] = useStored('lightrag.zones', NO_ZONES, asZones)
   const [local, utc, ...others] = allZones()
   const recent = used.filter((zone) => zone !== local && zone !== utc)
   const choose = (zone: string) => {

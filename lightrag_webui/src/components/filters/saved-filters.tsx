@@ -5,7 +5,7 @@ import { Button } from '@/components/ui/button'
 import { Input } from '@/components/ui/input'
 import { filterQuery, readFilter } from '@/lib/filter-url'
 import { isActive, type FilterState } from '@/lib/filters'
-import { useStored } from '@/lib/stored'
+import { isRecord, listOf, useStored } from '@/lib/stored'
 import type { SetFilter } from '@/lib/use-filter'
 
 interface Saved {
@@ -14,11 +14,12 @@ interface Saved {
 }
 
 const NONE: Saved[] = []
+const asSaved = listOf((one): one is Saved => isRecord(one) && typeof one['name'] === 'string' && typeof one['query'] === 'string')
 
 /** Filters that this browser keeps by name. */
 export function SavedFilters({ state, onChange }: { state: FilterState; onChange: SetFilter }) {
   const { t } = useTranslation()
-  const [saved, setSaved] = useStored<Saved[]>('lightrag.filters', NONE)
+  const [saved, setSaved] = useStored('lightrag.filters', NONE, asSaved)
   const [name, setName] = useState('')
   const save = () => {
     const trimmed = name.trim()

@@ -13,10 +13,12 @@ import type { Message } from './conversation'
 import { ConversationList } from './conversation-list'
 import { MessageView } from './message-view'
 import { QuerySettings } from './QuerySettings'
-import { buildRequest, DEFAULT_SETTINGS, toMode, type AnswerSettings, type Mode } from './settings'
+import { asSettings, buildRequest, DEFAULT_SETTINGS, toMode, type Mode } from './settings'
 import { useAsk } from './use-ask'
 import { useEnd } from './use-end'
 import { Welcome } from './welcome'
+
+const asDocked = (value: unknown) => value !== false
 
 /** Questions and answers, with what limits them beside. */
 export default function AskPage() {
@@ -25,9 +27,8 @@ export default function AskPage() {
   const [filter, setFilter] = useFilter()
   const [modeParam, setMode] = useParam('mode', 'mix')
   const mode = toMode(modeParam)
-  const [stored, setSettings] = useStored<Partial<AnswerSettings>>('lightrag.answer', DEFAULT_SETTINGS)
-  const settings = { ...DEFAULT_SETTINGS, ...stored }
-  const [docked, setDocked] = useStored('lightrag.panel', true)
+  const [settings, setSettings] = useStored('lightrag.answer', DEFAULT_SETTINGS, asSettings)
+  const [docked, setDocked] = useStored('lightrag.panel', true, asDocked)
   const [sheet, setSheet] = useState(false)
   const [history, setHistory] = useState(false)
   const { conversation, running, ask, stop, remove, open } = useAsk()

@@ -5,13 +5,12 @@ import { cn } from '@/lib/cn'
 import { formatMoment } from '@/lib/format'
 import { useStored } from '@/lib/stored'
 import type { Conversation } from './conversation'
-
-const NONE: Conversation[] = []
+import { asConversations, CONVERSATIONS, NO_CONVERSATIONS } from './kept'
 
 /** Earlier conversations. They are kept in this browser and nowhere else. */
 export function ConversationList({ current, onOpen }: { current: string; onOpen: (conversation: Conversation) => void }) {
   const { t, i18n } = useTranslation()
-  const [all, setAll] = useStored<Conversation[]>('lightrag.conversations', NONE)
+  const [all, setAll] = useStored(CONVERSATIONS, NO_CONVERSATIONS, asConversations)
   if (!all.length) return <p className="p-3 text-sm leading-relaxed text-muted">{t('ask.historyNone')}</p>
   return (
     <div className="flex flex-col">

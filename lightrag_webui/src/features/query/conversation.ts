@@ -2,6 +2,7 @@
 
 import type { Reference } from '@/api/lightrag'
 import type { StreamLine } from '@/api/stream'
+import { newId } from '@/lib/ids'
 
 export interface Message {
   id: string
@@ -31,7 +32,7 @@ export const MAX_CONVERSATIONS = 50
 export const NO_CONTEXT = '[no-context]'
 
 export function newMessage(question: string, mode: string, filter: string, sent: string): Message {
-  return { id: crypto.randomUUID(), question, mode, filter, sent, at: Date.now(), state: 'running', step: '', answer: '', references: [], seconds: null, error: '' }
+  return { id: newId(), question, mode, filter, sent, at: Date.now(), state: 'running', step: '', answer: '', references: [], seconds: null, error: '' }
 }
 
 /** Returns a message after another line of the stream. */

@@ -2,6 +2,7 @@
 
 import type { QueryRequest } from '@/api/lightrag'
 import { toPayload, type FilterState } from '@/lib/filters'
+import { like } from '@/lib/stored'
 
 export const MODES = ['mix', 'hybrid', 'local', 'global', 'naive', 'bypass'] as const
 export type Mode = (typeof MODES)[number]
@@ -26,6 +27,9 @@ export const DEFAULT_SETTINGS: AnswerSettings = {
   top_k: null, chunk_top_k: null, max_entity_tokens: null, max_relation_tokens: null, max_total_tokens: null,
   response_type: '', user_prompt: '', enable_rerank: null, include_document_metadata: false, history_turns: 3, stream: true,
 }
+
+/** Settings that this browser keeps, as far as they are settings. */
+export const asSettings = like(DEFAULT_SETTINGS, ['number', 'boolean'])
 
 export const NUMBERS = {
   top_k: 1000, chunk_top_k: 1000, max_entity_tokens: 1_000_000, max_relation_tokens: 1_000_000, max_total_tokens: 1_000_000,

@@ -3,13 +3,12 @@ import { useTranslation } from 'react-i18next'
 import { queryTextStream, type QueryRequest } from '@/api/lightrag'
 import type { StreamLine } from '@/api/stream'
 import { errorText } from '@/lib/errors'
-import { readStored, writeStored } from '@/lib/stored'
+import { newId } from '@/lib/ids'
+import { writeStored } from '@/lib/stored'
 import { applyLine, keepConversation, newMessage, settled, type Conversation, type Message } from './conversation'
+import { CONVERSATIONS, keptConversations } from './kept'
 
-const NAME = 'lightrag.conversations'
-const NONE: Conversation[] = []
-
-const fresh = (): Conversation => ({ id: crypto.randomUUID(), title: '', at: Date.now(), messages: [] })
+const fresh = (): Conversation => ({ id: newId(), title: '', at: Date.now(), messages: [] })
 
 /** Collects what arrives and hands it over once in every frame that is drawn: a page cannot show more. */
 function inFrames(take: (lines: StreamLine[]) => void) {
@@ -33,7 +32,7 @@ function inFrames(take: (lines: StreamLine[]) => void) {
 export function useAsk() {
   const { t } = useTranslation()
   const [conversation, setConversation] = useState<Conversation>(() => {
-    const last = readStored(NAME, NONE)[0]
+    const last = keptConversations()[0]
     return last ? settled(last) : fresh()
   })
   const abort = useRef<AbortController | null>(null)
@@ -41,7 +40,7 @@ export function useAsk() {
 
   // Kept when an answer is complete, not with every word.
   useEffect(() => {
-    if (!running) writeStored(NAME, keepConversation(readStored(NAME, NONE), conversation))
+    if (!running) writeStored(CONVERSATIONS, keepConversation(keptConversations(), conversation))
   }, [running, conversation])
 
   useEffect(() => () => abort.current?.abort(), [])
