@@ -8,7 +8,9 @@ import os
 import re
 import stat
 import unicodedata
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -132,6 +134,7 @@ class InputFolder:
             raise InputError(f"workspace {workspace!r} cannot be the name of a folder")
         self.root = Path(input_dir).resolve() / workspace
         self._workspace = workspace
+        self._arriving: Counter[str] = Counter()
 
     def mark(self) -> None:
         """Make the folder of a workspace with a name known to the others as taken.
@@ -160,6 +163,23 @@ class InputFolder:
                 taken = folder.relative_to(self.root).as_posix()
                 raise InputError(f"path {name!r} cannot be used: the folder {taken!r} belongs to another workspace")
         return path
+
+    @contextmanager
+    def arriving(self, name: str) -> Iterator[None]:
+        """Hide a file from :meth:`files` while it is stored and its document is not.
+
+        A scan would make a document of it, and the upload, refused as its repetition, would take the file away again.
+
+        Args:
+            name: Safe relative path.
+        """
+        self._arriving[name] += 1
+        try:
+            yield
+        finally:
+            self._arriving[name] -= 1
+            if not self._arriving[name]:
+                del self._arriving[name]
 
     async def store(self, name: str, read: ReadBlock, most_bytes: int) -> Path:
         """Write a new file, block by block, and make it durable.
@@ -197,7 +217,7 @@ class InputFolder:
     def files(self) -> Iterator[FoundFile]:
         """Yield the files below the folder, by path.
 
-        Links, pipes, hidden, finished and metadata files are passed over, and folders of other workspaces.
+        Links, pipes, hidden, finished, arriving and metadata files are passed over, and folders of other workspaces.
         """
         for directory, folders, names in os.walk(self.root):
             folders[:] = sorted(name for name in folders if self._is_own(Path(directory), name))
@@ -209,8 +229,9 @@ class InputFolder:
                     found = path.lstat()
                     if not stat.S_ISREG(found.st_mode):
                         continue
-                    relative = path.relative_to(self.root).as_posix()
-                    yield FoundFile(path, unicodedata.normalize("NFC", relative), found.st_mtime)
+                    relative = unicodedata.normalize("NFC", path.relative_to(self.root).as_posix())
+                    if relative not in self._arriving:
+                        yield FoundFile(path, relative, found.st_mtime)
 
     @staticmethod
     def _is_own(parent: Path, name: str) -> bool:

@@ -205,15 +205,15 @@ class Intake:
             raise InputError(f"file {name!r} is of a type that cannot be read; supported are {supported}")
         async with self.admission() as token:
             await self._refuse_known(normalize_source_path(name))
-            path = await self._inputs.store(name, file.read, self._settings.max_upload_size)
-            try:
-                admitted = await self._enqueue_file(path, name, metadata, track_id, token)
-            except BaseException:
-                path.unlink(missing_ok=True)
-                raise
-            if admitted is None:
-                path.unlink(missing_ok=True)
-                raise DuplicateError(f"a document {name!r} is already stored")
+            with self._inputs.arriving(name):
+                path = await self._inputs.store(name, file.read, self._settings.max_upload_size)
+                try:
+                    admitted = await self._enqueue_file(path, name, metadata, track_id, token)
+                    if admitted is None:
+                        raise DuplicateError(f"a document {name!r} is already stored")
+                except BaseException:
+                    path.unlink(missing_ok=True)
+                    raise
         return name
 
     async def _enqueue_file(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from lightrag.api.files import FoundFile
 from lightrag.api.scan import described_by_sidecar
@@ -100,6 +101,30 @@ async def test_failed_documents_are_tried_again(server: Server) -> None:
     assert status["counts"] == {"resume_same_physical_source": 1}
     await server.settle()
     assert (await listed(server))["a.md"]["status"] == "processed"
+
+
+async def test_a_scan_leaves_what_is_being_uploaded_to_the_upload(server: Server) -> None:
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    class SlowFile:
+        filename = "a.md"
+        rest: ClassVar = [FACTS.encode(), b""]
+
+        async def read(self, size: int = -1) -> bytes:
+            if not self.rest[0]:
+                begun.set()
+                await go_on.wait()
+            return self.rest.pop(0)
+
+    upload = asyncio.create_task(server.state.intake.add_file(SlowFile(), None, "upload_1"))
+    await begun.wait()
+    assert (server.state.inputs.root / "a.md").exists()
+    status = await scan(server)
+    go_on.set()
+    assert (await upload).error is None
+    assert status["counts"] == {}
+    await server.settle()
+    assert {name: row["status"] for name, row in (await listed(server)).items()} == {"a.md": "processed"}
 
 
 async def test_unknown_scan(server: Server) -> None:
