@@ -5,13 +5,13 @@ python -m demo             # or scripts/demo.sh, which sets everything up first
 
 from __future__ import annotations
 
-import argparse
 import json
 import shlex
 import sys
 from collections.abc import Sequence
 
 from demo import run, server
+from demo.arguments import parse_arguments
 from demo.run import DemoError
 
 _RUNNING = """
@@ -24,26 +24,6 @@ The server is running, with these documents: {address}
 
 It goes on until  scripts/demo.sh --stop ; its log is {log}."""
 _MISSING = "    (not built: it needs Node 20.19 or newer; this page says how)"
-
-
-def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        prog="scripts/demo.sh",
-        description="Read the demo corpus, answer questions about it, and leave a server running. No key, no network.",
-    )
-    parser.add_argument("--fresh", action="store_true", help="forget what an earlier run read")
-    parser.add_argument(
-        "--check",
-        action="store_true",
-        help="fail unless answers and server are as they should be, and end the server",
-    )
-    parser.add_argument(
-        "--port", type=int, default=server.DEFAULT_PORT, help="port of the server; the next free one is taken"
-    )
-    parser.add_argument("--no-server", action="store_true", help="only answer the questions")
-    parser.add_argument("--stop", action="store_true", help="end the server that an earlier run left, and do no more")
-    return parser.parse_args(argv)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -59,7 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("The server is stopped." if stopped else "There is no server to stop.")
         return 0
     if stopped:
-        print("The server of an earlier run is stopped; a new one is started at the end.\n")
+        later = "" if options.no_server or options.check else "; a new one is started at the end"
+        print(f"The server of an earlier run is stopped{later}.\n")
     names = [name for name in ("fresh", "check") if getattr(options, name)]
     failed = run.main([f"--{name}" for name in names])
     if failed or options.no_server:

@@ -210,7 +210,7 @@ def show_limit(console: Console, label: str, eligible: Sequence[str], titles: di
     console.print()
     console.print(f"[bold]Only {escape(label)}[/bold]: {len(eligible)} of {len(titles)} documents are eligible")
     for path in eligible:
-        console.print(Padding(f"{escape(path)}  [dim]{escape(titles[path])}[/dim]", (0, 0, 0, 2)))
+        console.print(Padding(f"{escape(path)}  [dim]{escape(titles.get(path, ''))}[/dim]", (0, 0, 0, 2)))
 
 
 def show(console: Console, question: str, answer: Answer, titles: dict[str, str]) -> None:
@@ -219,11 +219,12 @@ def show(console: Console, question: str, answer: Answer, titles: dict[str, str]
     console.print(f"[bold]{escape(question)}[/bold]")
     console.print(Padding(escape(answer.text), (1, 0, 1, 2)))
     for number, path in answer.cited.items():
-        line = f"{escape(f'[{number}]'):>5} {escape(path)}  [dim]{escape(titles[path])}[/dim]"
+        line = f"{escape(f'[{number}]'):>5} {escape(path)}  [dim]{escape(titles.get(path, ''))}[/dim]"
         console.print(Padding(line, (0, 0, 0, 2)))
     others = len(answer.consulted) - len(answer.cited)
     if others > 0:
-        console.print(Padding(f"[dim]{others} further documents were consulted.[/dim]", (0, 0, 0, 2)))
+        told = "1 further document was consulted" if others == 1 else f"{others} further documents were consulted"
+        console.print(Padding(f"[dim]{told}.[/dim]", (0, 0, 0, 2)))
 
 
 async def demonstrate(rag: LightRAG, console: Console, item: dict[str, Any], titles: dict[str, str]) -> str:

@@ -21,9 +21,8 @@ import httpx
 
 from demo import run
 from demo.run import DemoError
-from demo.settings import SCOPE_PREFIXES
+from demo.settings import DEFAULT_PORT, SCOPE_PREFIXES
 
-DEFAULT_PORT = 9621
 HOST = "127.0.0.1"
 _PORTS_TRIED = 20
 _START_SECONDS = 60.0

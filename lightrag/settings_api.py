@@ -181,6 +181,12 @@ class RoleBindingSettings(BaseSettings):
 class ProviderSettings(BaseSettings):
     """Keys and addresses of providers, where none is given to the function or the binding that calls them."""
 
+    openai_api_key: str = Field("", repr=False, description="Key of OpenAI, or of the server that is asked instead.")
+    openai_api_base: str = Field(
+        "",
+        validation_alias=AliasChoices("openai_api_base", "OPENAI_BASE_URL"),
+        description="Address, up to and with /v1, of a server that speaks OpenAI's protocol; otherwise OpenAI's own.",
+    )
     azure_openai_endpoint: str = Field("", description="Address of the Azure resource.")
     azure_openai_api_key: str = Field("", repr=False, description="Key of the Azure resource.")
     azure_openai_api_version: str = Field("", description="Version of the interface of Azure.")

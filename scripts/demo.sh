@@ -7,10 +7,24 @@ set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
+
+case " $* " in
+*" --help "* | *" -h "*)
+    for python in "$root/.venv/bin/python" python3 python; do
+        if command -v "$python" >/dev/null 2>&1; then exec "$python" -m demo.arguments --help; fi
+    done
+    ;;
+*" --stop "*)
+    if [[ ! -e demo/.server.json ]]; then
+        printf 'There is no server to stop.\n'
+        exit 0
+    fi
+    ;;
+esac
 "$root/scripts/bootstrap.sh" demo
 
 case " $* " in
-*" --stop "* | *" --no-server "* | *" --help "* | *" -h "*) ;;
+*" --stop "* | *" --no-server "*) ;;
 *)
     status=0
     "$root/scripts/webui.sh" || status=$?

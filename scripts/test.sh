@@ -7,6 +7,11 @@ set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
+
+if [[ "${1:-}" == --help || "${1:-}" == -h ]]; then
+    sed -n '2,/^set /{/^#/s/^# \{0,1\}//p;}' "$root/scripts/test.sh"
+    exit 0
+fi
 "$root/scripts/bootstrap.sh" dev
 python="$root/.venv/bin/python"
 

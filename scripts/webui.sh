@@ -12,15 +12,22 @@ web="$root/lightrag_webui"
 built="$root/lightrag/api/webui"
 task="${1:-build}"
 
+if [[ "$task" == --help || "$task" == -h ]]; then
+    sed -n '2,/^set /{/^#/s/^# \{0,1\}//p;}' "$root/scripts/webui.sh"
+    exit 0
+fi
+
 if ! command -v npm >/dev/null 2>&1 || ! node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)'; then
     printf 'The web UI needs Node 20.19 or newer with npm to be built; the server works without it.\n' >&2
     [[ "$task" == build ]] && exit 3
     exit 0
 fi
 
-digest() { (cd "$web" && "$@" | sha256sum | cut -d' ' -f1); }
+hash=sha256sum
+command -v sha256sum >/dev/null 2>&1 || hash="shasum -a 256" # as macOS has it
+digest() { (cd "$web" && "$@" | $hash | cut -d' ' -f1); }
 lock="$(digest cat package.json package-lock.json)"
-sources="$(digest bash -c 'find src public scripts index.html package-lock.json vite.config.ts tsconfig.json -type f | LC_ALL=C sort | xargs sha256sum')"
+sources="$(digest bash -c 'find src public scripts index.html package-lock.json vite.config.ts tsconfig.json -type f | LC_ALL=C sort | xargs '"$hash")"
 
 if [[ "$(cat "$web/node_modules/.stamp" 2>/dev/null)" != "$lock" ]]; then
     (cd "$web" && npm ci --no-audit --no-fund)

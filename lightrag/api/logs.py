@@ -74,6 +74,20 @@ class RequestIdFilter(logging.Filter):
         return True
 
 
+class PlainStartFilter(logging.Filter):
+    """Makes one line of what keeps the server from starting, where the engine says it in words of its own."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Shorten the traceback that the server is told of; nothing is left out."""
+        text = record.getMessage()
+        if text.startswith("Traceback "):
+            # The type stands at the beginning of a line; the message may have several.
+            name, _, message = text.rpartition("\nlightrag.exceptions.")[2].partition(": ")
+            if name.isidentifier():
+                record.msg, record.args = message.rstrip(), ()
+        return True
+
+
 class TextFormatter(logging.Formatter):
     """One line of text, with the ids of request and document where they are known."""
 
@@ -123,6 +137,8 @@ def configure_logging(settings: ObservationSettings) -> None:
     text = TextFormatter("%(asctime)s %(levelname)s %(name)s [%(ids)s] %(message)s")
     for handler in handlers:
         handler.addFilter(RequestIdFilter())
+        if settings.log_level != "DEBUG":
+            handler.addFilter(PlainStartFilter())
         handler.setFormatter(JsonFormatter() if settings.log_format == "json" else text)
     for name in _OURS:
         logger = logging.getLogger(name)

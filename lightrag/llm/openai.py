@@ -1,7 +1,7 @@
 """OpenAI and every server that speaks its protocol.
 
 The ``openai`` package looks for a key and an address that are not given in its own environment variables
-(``OPENAI_API_KEY``, ``OPENAI_BASE_URL``).
+(``OPENAI_API_KEY``, and ``OPENAI_API_BASE`` or ``OPENAI_BASE_URL``).
 """
 
 from __future__ import annotations

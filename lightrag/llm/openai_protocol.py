@@ -31,6 +31,7 @@ from lightrag.runtime.clients import ClientPool
 from lightrag.runtime.endpoints import ModelEndpoint
 from lightrag.runtime.model_errors import ProviderError, parse_retry_after, provider_error, redact
 from lightrag.runtime.reasoning import ReasoningFilter
+from lightrag.settings_api import provider_settings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -288,6 +289,13 @@ def client_arguments(request: dict[str, Any]) -> str:
     return json.dumps(request.pop("openai_client_configs", None) or {}, sort_keys=True)
 
 
+def _account(endpoint: ModelEndpoint, timeout: float | None, request: dict[str, Any]) -> Account:
+    """Return the account that an endpoint means, with key and address of the settings where it has none."""
+    own = provider_settings()
+    address = endpoint.base_url or own.openai_api_base or None
+    return Account(address, endpoint.api_key or own.openai_api_key or None, timeout, client_arguments(request))
+
+
 async def complete_at(
     endpoint: ModelEndpoint,
     prompt: str,
@@ -306,7 +314,7 @@ async def complete_at(
             the endpoint.
     """
     options = chat_options({"timeout": endpoint.timeout, **endpoint.options, **kwargs})
-    account = Account(endpoint.base_url, endpoint.api_key, options.timeout, client_arguments(options.request))
+    account = _account(endpoint, options.timeout, options.request)
     return await complete(account, endpoint.model, chat_messages(prompt, system_prompt, history_messages), options)
 
 
@@ -322,7 +330,7 @@ async def embed_at(
         kwargs: As :func:`lightrag.llm.openai.openai_embed` takes them; they win over the options of the endpoint.
     """
     options = EmbeddingOptions.take({"timeout": endpoint.timeout, **endpoint.options, **kwargs})
-    account = Account(endpoint.base_url, endpoint.api_key, options.timeout, client_arguments(options.request))
+    account = _account(endpoint, options.timeout, options.request)
     return await embed(account, endpoint.model, texts, options, embedding_dim)
 
 

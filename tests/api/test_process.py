@@ -239,6 +239,20 @@ async def test_client_library_of_ollama(tmp_path: Path) -> None:
             await client._client.aclose()
 
 
+def test_a_folder_that_cannot_be_opened_is_told_in_one_line(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "tests" / "data" / "peer-1.5.7-working-dir", tmp_path / "old")
+    port = str(free_port())
+    command = [sys.executable, "-m", "lightrag.api.lightrag_server", "--working-dir", "old", "--port", port]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode != 0
+    (line,) = [line for line in done.stderr.splitlines() if "holds data in files" in line]
+    assert " ERROR " in line
+    assert line.endswith("lightrag migrate --dir old")
+    assert "Traceback" not in done.stderr
+    told = subprocess.run([*command, "--verbose"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert "Traceback" in told.stderr
+
+
 def test_examples_of_the_readme(tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime", reason="the offline models are not installed; extra offline")
     if shutil.which("curl") is None:

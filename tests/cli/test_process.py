@@ -328,3 +328,15 @@ asyncio.run(main())
         check=False,
     )
     assert done.stdout == "processed True\n", done.stderr
+
+
+def test_the_server_without_its_packages_names_the_extra(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.modules['fastapi'] = None; sys.argv = ['lightrag-server']; "
+        "from lightrag.api.command import main; sys.exit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "lightrag-server: The server needs the package 'fastapi'" in done.stderr
+    assert "pip install 'lightrag-hku[api]'" in done.stderr

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import socket
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,6 +67,22 @@ def test_ends_by_leaving_a_server_running(port: int, capsys: pytest.CaptureFixtu
     assert "Found 2 documents" in shown
     assert httpx.get(f"http://127.0.0.1:{port}/health").json()["status"] == "healthy"
 
+    # What somebody has uploaded in the meantime is cited like the rest.
+    added = httpx.post(
+        f"http://127.0.0.1:{port}/documents/text", json={"text": "Nobody but Ada designed Hallowgate Bridge.", "file_source": "mine.txt"}
+    )
+    assert added.json()["status"] == "success"
+    deadline = time.monotonic() + 30
+    while httpx.get(f"http://127.0.0.1:{port}/documents/status_counts").json()["status_counts"]["processed"] < 3:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert main(["--no-server"]) == 0
+    shown = told(capsys)
+    assert "The server of an earlier run is stopped.\n" in shown
+    assert "] mine.txt" in shown
+    assert main(["--port", str(port)]) == 0
+    capsys.readouterr()
+
     assert main(["--stop"]) == 0
     assert "The server is stopped." in told(capsys)
     with pytest.raises(httpx.ConnectError):
@@ -90,8 +111,6 @@ def test_check_finds_what_is_wrong(port: int) -> None:
 
 
 def test_a_number_that_belongs_to_another_process_is_left_alone(port: int, tmp_path: Path) -> None:
-    import os
-
     (tmp_path / ".server.json").write_text(json.dumps({"pid": os.getpid(), "port": port}), encoding="utf-8")
     assert server.stop() is False
     assert not (tmp_path / ".server.json").exists()
@@ -106,3 +125,23 @@ def test_a_server_that_does_not_start_says_why(
         monkeypatch.setattr(server, "_free_port", lambda wanted: wanted)
         assert main(["--port", str(port)]) == 1
     assert "the server did not start" in capsys.readouterr().err
+
+
+def test_help_and_stop_set_nothing_up(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parents[2]
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(root / "scripts" / "demo.sh", tmp_path / "scripts")
+    shutil.copytree(root / "demo", tmp_path / "demo", ignore=shutil.ignore_patterns("corpus", ".*"))
+    (tmp_path / "bin").mkdir()
+    # Without site-packages: as on a machine where nothing is installed yet.
+    bare = tmp_path / "bin" / "python3"
+    bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n', encoding="utf-8")
+    bare.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    for option, expected in (("--help", "--no-server"), ("-h", "--no-server"), ("--stop", "There is no server to stop.")):
+        done = subprocess.run(
+            ["bash", "scripts/demo.sh", option],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert expected in done.stdout

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import logging
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -411,7 +412,7 @@ async def test_unusable_vectors_are_an_error(stub: StubServer, rows: list[Any]) 
 
 async def test_the_public_embedding_checks_its_dimension(stub: StubServer) -> None:
     assert isinstance(binding.openai_embed, EmbeddingFunc)
-    stub.answers(embedded([[1.0, 2.0]]))
+    stub.answers({"data": [{"index": 0, "embedding": [1.0, 2.0]}]})
     with pytest.raises(EmbeddingMismatchError, match="1536"):
         await binding.openai_embed(["a"], base_url=f"{stub.url}/v1", api_key=KEY)
 
@@ -424,3 +425,22 @@ async def test_an_endpoint_becomes_a_model_function(stub: StubServer) -> None:
     body = stub.requests[0].body
     assert (body["model"], body["temperature"], body["max_tokens"]) == ("m", 0.7, 9)
     assert KEY not in repr(endpoint)
+
+
+@pytest.mark.parametrize("name", ["OPENAI_API_BASE", "OPENAI_BASE_URL"])
+@pytest.mark.parametrize("place", ["environment", ".env"])
+async def test_address_and_key_come_from_the_settings(
+    stub: StubServer, no_keys: pytest.MonkeyPatch, tmp_path: Path, name: str, place: str
+) -> None:
+    no_keys.chdir(tmp_path)
+    given = {name: stub.url, "OPENAI_API_KEY": "key-of-the-settings"}
+    if place == ".env":
+        (tmp_path / ".env").write_text("".join(f"{key}={value}\n" for key, value in given.items()), encoding="utf-8")
+    else:
+        for key, value in given.items():
+            no_keys.setenv(key, value)
+    stub.answers(completion("Yes."))
+    assert await binding.openai_complete_if_cache("any", "Q") == "Yes."
+    stub.answers({"data": [{"index": 0, "embedding": [1.0, 2.0]}]})
+    assert (await binding.openai_embed.func(["a"])).tolist() == [[1.0, 2.0]]
+    assert [request.headers["authorization"] for request in stub.requests] == ["Bearer key-of-the-settings"] * 2

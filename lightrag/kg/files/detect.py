@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -42,9 +43,11 @@ def refuse_files_beside_sqlite(working_dir: str, workspace: str, storages: Itera
     database = database_path(working_dir, workspace)
     if database.exists() or not holds_files(database.parent):
         return
+    named = f" --workspace {shlex.quote(workspace)}" if workspace else ""
     raise StorageError(
         f"folder {str(database.parent)!r} holds data in files, written with the storages "
         f"{', '.join(_FILE_STORAGES)}, and no SQLite database. Either go on with the files: choose those storages "
-        "(kv_storage, doc_status_storage, graph_storage, vector_storage, or their environment variables). "
-        "Or copy everything into a database once: `lightrag migrate`"
+        "(kv_storage, doc_status_storage, graph_storage, vector_storage, or LIGHTRAG_KV_STORAGE, "
+        "LIGHTRAG_DOC_STATUS_STORAGE, LIGHTRAG_GRAPH_STORAGE, LIGHTRAG_VECTOR_STORAGE). Or copy everything into a "
+        f"database once; the files stay as they are: lightrag migrate --dir {shlex.quote(working_dir)}{named}"
     )
