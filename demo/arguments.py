@@ -23,9 +23,7 @@ def parse_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
         action="store_true",
         help="fail unless answers and server are as they should be, and end the server",
     )
-    parser.add_argument(
-        "--port", type=int, default=DEFAULT_PORT, help="port of the server; the next free one is taken"
-    )
+    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="port of the server; the next free one is taken")
     parser.add_argument("--no-server", action="store_true", help="only answer the questions")
     parser.add_argument("--stop", action="store_true", help="end the server that an earlier run left, and do no more")
     return parser.parse_args(argv)

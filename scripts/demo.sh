@@ -15,7 +15,7 @@ case " $* " in
     done
     ;;
 *" --stop "*)
-    if [[ ! -e demo/.server.json ]]; then
+    if [[ ! -x "$root/.venv/bin/python" ]]; then
         printf 'There is no server to stop.\n'
         exit 0
     fi

@@ -381,7 +381,7 @@ def test_examples_of_the_readme(run: Run, tmp_path: Path, monkeypatch: pytest.Mo
     results = {line[1]: run(*line[1:], "--dir", tmp_path / "store") for line in lines}
     for name, result in results.items():
         assert result.exit_code == 0, (name, result.output)
-    assert results["ingest"].stdout.startswith("4 processed.")
-    assert "3 of 4 documents" in results["preview"].stdout
+    assert results["ingest"].stdout.startswith("1 processed.")
+    assert "1 of 2 documents" in results["preview"].stdout
     assert "act-1928-harbour-and-bridge.md" in results["query"].stdout
     assert "act-1903-harbour.md" not in results["query"].stdout

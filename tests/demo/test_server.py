@@ -69,7 +69,8 @@ def test_ends_by_leaving_a_server_running(port: int, capsys: pytest.CaptureFixtu
 
     # What somebody has uploaded in the meantime is cited like the rest.
     added = httpx.post(
-        f"http://127.0.0.1:{port}/documents/text", json={"text": "Nobody but Ada designed Hallowgate Bridge.", "file_source": "mine.txt"}
+        f"http://127.0.0.1:{port}/documents/text",
+        json={"text": "Nobody but Ada designed Hallowgate Bridge.", "file_source": "mine.txt"},
     )
     assert added.json()["status"] == "success"
     deadline = time.monotonic() + 30
@@ -138,7 +139,11 @@ def test_help_and_stop_set_nothing_up(tmp_path: Path) -> None:
     bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n', encoding="utf-8")
     bare.chmod(0o755)
     environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-    for option, expected in (("--help", "--no-server"), ("-h", "--no-server"), ("--stop", "There is no server to stop.")):
+    for option, expected in (
+        ("--help", "--no-server"),
+        ("-h", "--no-server"),
+        ("--stop", "There is no server to stop."),
+    ):
         done = subprocess.run(
             ["bash", "scripts/demo.sh", option],
             cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=60,

@@ -23,7 +23,14 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """An environment without keys and addresses of providers; what the test sets is read afresh."""
     for field in ProviderSettings.model_fields:
         monkeypatch.delenv(field.upper(), raising=False)
-    for name in ("OPENAI_BASE_URL", "GOOGLE_API_KEY", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "ANTHROPIC_API_KEY", "AWS_PROFILE"):
+    for name in (
+        "OPENAI_BASE_URL",
+        "GOOGLE_API_KEY",
+        "AWS_DEFAULT_REGION",
+        "AWS_ACCESS_KEY_ID",
+        "ANTHROPIC_API_KEY",
+        "AWS_PROFILE",
+    ):
         monkeypatch.delenv(name, raising=False)
     provider_settings.cache_clear()
     yield monkeypatch
