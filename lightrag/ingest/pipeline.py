@@ -63,6 +63,7 @@ async def process_queue(context: EngineContext, state: PipelineState) -> None:
         return
     task = asyncio.create_task(_drive(context, state))
     state.run_task, state.run_context = task, context
+    task.add_done_callback(lambda done: _give_back(state, done))
     try:
         await asyncio.shield(task)
     except asyncio.CancelledError:
@@ -100,6 +101,13 @@ async def stop_run(context: EngineContext, state: PipelineState) -> None:
     if task.get_loop() is asyncio.get_running_loop():
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+
+def _give_back(state: PipelineState, task: asyncio.Task[None]) -> None:
+    """Give the pipeline back for a run that was stopped before its first step, and so could not do it itself."""
+    if state.run_task is task:
+        state.end()
+        state.run_task = state.run_context = None
 
 
 async def _drive(context: EngineContext, state: PipelineState) -> None:

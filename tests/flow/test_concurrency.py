@@ -240,6 +240,22 @@ async def test_closing_in_the_middle_leaves_documents_to_be_taken_up_again(make_
     assert await again.get_processing_status() == {"processed": 2}
 
 
+async def test_closing_before_a_run_has_begun_gives_the_pipeline_back(make_engine: EngineFactory) -> None:
+    for steps in range(8):
+        engine = await make_engine()
+        await engine.apipeline_enqueue_documents(fact(f"s{steps}"), ids=f"s{steps}")
+        task = asyncio.create_task(engine.apipeline_process_enqueue_documents())
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        await engine.finalize_storages()
+        await asyncio.gather(task, return_exceptions=True)
+        assert not engine.pipeline_status()["busy"]
+        await engine.initialize_storages()
+        await engine.apipeline_process_enqueue_documents()
+        assert await engine.get_processing_status() == {"processed": steps + 1}
+        await engine.finalize_storages()
+
+
 async def test_documents_that_come_during_another_job_are_processed(make_engine: EngineFactory) -> None:
     engine = await make_engine(**SCOPED)
     await engine.ainsert([fact(str(number)) for number in range(5)], metadata={"tags": ["tenant:a"]})
