@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from types import TracebackType
 from typing import Annotated
@@ -66,6 +67,9 @@ def run_command() -> int:
 
 def _one_line_hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """Tell of an error that nobody foresaw in one line; Python then ends with exit code 1."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        tell(f"no room left to write: {error.strerror}")
+        return
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     where = f" in {trace.tb_frame.f_code.co_filename}, line {trace.tb_lineno}" if trace else ""

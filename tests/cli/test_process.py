@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pty
@@ -19,6 +20,7 @@ import pytest
 
 import lightrag
 from lightrag.cli import main
+from lightrag.cli.app import _one_line_hook
 from tests.cli.conftest import FILES, clean_environment, command, write_files
 
 HEAVY = ("fastapi", "httpx", "kreuzberg", "networkx", "numpy", "onnxruntime", "openai", "pydantic", "pydantic_settings")
@@ -135,6 +137,12 @@ def test_an_error_that_nobody_foresaw_is_told_in_one_line(tmp_path: Path) -> Non
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "unexpected ZeroDivisionError in " in done.stderr
+
+
+def test_output_that_finds_no_room_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    error = OSError(errno.ENOSPC, "No space left on device")
+    _one_line_hook(OSError, error, None)
+    assert capsys.readouterr().err == "lightrag: no room left to write: No space left on device\n"
 
 
 def test_a_missing_package_is_named_with_its_extra(tmp_path: Path) -> None:
