@@ -61,7 +61,8 @@ for group in (ingest, query, documents, scopes, graph, upkeep, serve):
 def run_command() -> int:
     """Run the command line of the process, and end it with the command's exit code."""
     sys.excepthook = _one_line_hook
-    typer.main.get_command(app).main(prog_name="lightrag")
+    # Whoever types the name alone wants to know what there is.
+    typer.main.get_command(app).main(["--help"] if len(sys.argv) == 1 else None, prog_name="lightrag")
     return 0
 
 

@@ -148,5 +148,10 @@ def test_table_of_storages_is_the_registry() -> None:
 
 def test_named_settings_exist() -> None:
     example = (ROOT / "env.example").read_text(encoding="utf-8")
+    in_example = re.findall(r"^([A-Z_]+)=", "".join(blocks("bash")), re.MULTILINE)
+    assert "LLM_BINDING" in in_example
+    # Of the names of one setting, the example shows the last and tells the others in its comment.
+    for name in in_example:
+        assert f"#{name}=" in example or re.search(rf"Also read:.*\b{name}\b", example), name
     for name in set(re.findall(r"`(LIGHTRAG_[A-Z_]+)`", README)):
         assert f"#{name}=" in example, name

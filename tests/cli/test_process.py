@@ -98,7 +98,7 @@ def test_version(tmp_path: Path) -> None:
         (["documents", "show", "nothing"], 1),
         (["preview", "--at", "soon"], 2),
         (["nothing"], 2),
-        ([], 2),
+        (["documents"], 2),
     ],
 )
 def test_exit_codes(arguments: list[str], code: int, store: Path) -> None:
@@ -348,3 +348,13 @@ def test_the_server_without_its_packages_names_the_extra(tmp_path: Path) -> None
     assert done.stderr.count("\n") == 1
     assert "lightrag-server: The server needs the package 'fastapi'" in done.stderr
     assert "pip install 'lightrag-hku[api]'" in done.stderr
+
+
+def test_the_name_alone_shows_the_help(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "lightrag.cli"]
+    alone, asked = (
+        subprocess.run([*command, *more], capture_output=True, text=True, check=True, cwd=tmp_path)
+        for more in ([], ["--help"])
+    )
+    assert alone.stdout == asked.stdout
+    assert "Usage: lightrag" in alone.stdout
