@@ -119,7 +119,10 @@ class Access:
         if claims is None or claims.role != "user" or claims.user not in self.accounts:
             return None
         if route_path(request.scope) not in POLLED_PATHS:
-            request.state.new_token = self.tokens.renewal(claims)
+            # Asked twice about one request, there is a fresh token the first time only.
+            fresh = self.tokens.renewal(claims)
+            if fresh is not None:
+                request.state.new_token = fresh
         return Caller("user", claims.user, self.policies.of_user(claims.user) if self.policies else None)
 
     def _refusal(self, request: Request) -> ApiError:

@@ -5,9 +5,11 @@ All of them are coroutines, because plain functions would each be sent to a thre
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any
 
-from fastapi import Depends, Request, Security
+from fastapi import Depends, Request, Response, Security
+from fastapi.routing import APIRoute
 from fastapi.security import APIKeyHeader, HTTPBearer
 
 from lightrag.api.auth import Access, Caller
@@ -50,6 +52,21 @@ async def authenticated(request: Request, state: State, _key: _KeyHeader, _token
 async def verified(request: Request, state: State, _key: _KeyHeader, _token: _TokenHeader) -> Caller:
     """As :func:`authenticated`, on open paths too."""
     return state.access.decide(request, heed_open_paths=False)
+
+
+class GuardedRoute(APIRoute):
+    """A route that refuses strangers before their body is read: parameters are, before dependencies are asked."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler, with the guard before it."""
+        handle = super().get_route_handler()
+
+        async def guarded(request: Request) -> Response:
+            state: ServerState = request.app.state.server
+            state.access.decide(request)
+            return await handle(request)
+
+        return guarded
 
 
 CallerDep = Annotated[Caller, Depends(authenticated)]

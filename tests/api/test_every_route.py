@@ -6,6 +6,7 @@ import importlib
 import json
 import pkgutil
 import re
+from collections.abc import AsyncIterator
 from pathlib import Path
 from types import ModuleType
 
@@ -108,3 +109,23 @@ async def test_reading_only(server: Server, name: str) -> None:
 
 def test_open_routes_are_routes() -> None:
     assert set(OPEN) <= set(ROUTES)
+
+
+@pytest.mark.parametrize("name", [name for name in CLOSED if name.startswith(("POST", "PATCH", "DELETE"))])
+async def test_the_body_of_a_stranger_is_not_read(server: Server, name: str) -> None:
+    """It could be large, and what is wrong with it is nothing to tell a stranger."""
+    read: list[bytes] = []
+
+    async def body() -> AsyncIterator[bytes]:
+        for piece in (b"{", b"no JSON"):
+            read.append(piece)
+            yield piece
+
+    method, path = name.split()
+    for content_type in ("application/json", "multipart/form-data; boundary=x", "multipart/form-data"):
+        request = server.client.build_request(
+            method, re.sub(r"\{[^}]+\}", "x", path), content=body(), headers={"Content-Type": content_type}
+        )
+        answer = await server.client.send(request)
+        assert (answer.status_code, answer.json()["code"]) == (403, "key_required"), answer.text
+    assert read == []

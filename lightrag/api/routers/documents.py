@@ -14,6 +14,7 @@ from lightrag.api.deps import (
     BackgroundDep,
     CallerDep,
     EngineDep,
+    GuardedRoute,
     InputsDep,
     IntakeDep,
     ScansDep,
@@ -50,7 +51,13 @@ from lightrag.api.schemas.filters import FilterQuery, preset_examples
 from lightrag.exceptions import NotFoundError, PipelineBusyError
 from lightrag.ingest.documents import new_track_id
 
-router = APIRouter(prefix="/documents", tags=["documents"], dependencies=[Authenticated], responses=ERROR_RESPONSES)
+router = APIRouter(
+    prefix="/documents",
+    tags=["documents"],
+    route_class=GuardedRoute,
+    dependencies=[Authenticated],
+    responses=ERROR_RESPONSES,
+)
 
 SentFiles = Annotated[
     list[UploadFile] | None,

@@ -6,13 +6,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Query
 
-from lightrag.api.deps import Authenticated, CallerDep, EngineDep
+from lightrag.api.deps import Authenticated, CallerDep, EngineDep, GuardedRoute
 from lightrag.api.graph_view import exists, names_view
 from lightrag.api.openapi import ERROR_RESPONSES
 from lightrag.api.schemas.filters import preset_examples
 from lightrag.api.schemas.graph import ExistsResponse, GraphQuery, GraphRequest, GraphResponse
 
-router = APIRouter(tags=["graph"], dependencies=[Authenticated], responses=ERROR_RESPONSES)
+router = APIRouter(tags=["graph"], route_class=GuardedRoute, dependencies=[Authenticated], responses=ERROR_RESPONSES)
 
 RequiredTags = Annotated[
     list[str] | None,

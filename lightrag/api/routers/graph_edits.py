@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from fastapi import APIRouter
 
-from lightrag.api.deps import Authenticated, WholeEngineDep
+from lightrag.api.deps import Authenticated, GuardedRoute, WholeEngineDep
 from lightrag.api.errors import ApiError, status_and_code
 from lightrag.api.openapi import ERROR_RESPONSES
 from lightrag.api.schemas.graph import (
@@ -25,7 +25,9 @@ from lightrag.api.schemas.graph import (
 from lightrag.exceptions import DuplicateError, NotFoundError
 from lightrag.ingest.delete import DeletionResult
 
-router = APIRouter(prefix="/graph", tags=["graph"], dependencies=[Authenticated], responses=ERROR_RESPONSES)
+router = APIRouter(
+    prefix="/graph", tags=["graph"], route_class=GuardedRoute, dependencies=[Authenticated], responses=ERROR_RESPONSES
+)
 
 
 @contextmanager

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from lightrag.api.deps import Authenticated, MetricsDep, WholeEngineDep
+from lightrag.api.deps import Authenticated, GuardedRoute, MetricsDep, WholeEngineDep
 from lightrag.api.openapi import ERROR_RESPONSES
 
 router = APIRouter(
     tags=["health"],
+    route_class=GuardedRoute,
     dependencies=[Authenticated],
     responses={status: ERROR_RESPONSES[status] for status in (401, 403)},
 )

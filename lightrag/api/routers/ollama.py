@@ -9,12 +9,14 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from lightrag.api import ollama
-from lightrag.api.deps import Authenticated, EngineDep, MetricsDep, SettingsDep
+from lightrag.api.deps import Authenticated, EngineDep, GuardedRoute, MetricsDep, SettingsDep
 from lightrag.api.openapi import ERROR_RESPONSES
 from lightrag.api.schemas.ollama import ChatRequest, GenerateRequest
 from lightrag.api.streaming import NDJSONResponse, first_then_rest, unless_gone
 
-router = APIRouter(prefix="/api", tags=["ollama"], dependencies=[Authenticated], responses=ERROR_RESPONSES)
+router = APIRouter(
+    prefix="/api", tags=["ollama"], route_class=GuardedRoute, dependencies=[Authenticated], responses=ERROR_RESPONSES
+)
 
 
 def _body(model: type[BaseModel]) -> dict[str, Any]:

@@ -6,13 +6,27 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Path
 
-from lightrag.api.deps import Authenticated, BackgroundDep, EngineDep, ScansDep, WholeCorpus, WholeEngineDep
+from lightrag.api.deps import (
+    Authenticated,
+    BackgroundDep,
+    EngineDep,
+    GuardedRoute,
+    ScansDep,
+    WholeCorpus,
+    WholeEngineDep,
+)
 from lightrag.api.errors import ApiError
 from lightrag.api.openapi import ERROR_RESPONSES
 from lightrag.api.schemas.documents import ClearCacheRequest, DocStatusResponse, OutcomeResponse, ReprocessResponse
 from lightrag.api.schemas.pipeline import ForceResetRequest, ForceResetResponse, PipelineStatusResponse
 
-router = APIRouter(prefix="/documents", tags=["pipeline"], dependencies=[Authenticated], responses=ERROR_RESPONSES)
+router = APIRouter(
+    prefix="/documents",
+    tags=["pipeline"],
+    route_class=GuardedRoute,
+    dependencies=[Authenticated],
+    responses=ERROR_RESPONSES,
+)
 
 
 @router.get("/pipeline_status")

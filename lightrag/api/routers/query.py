@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Request
 
 from lightrag.api.answers import answer_lines, whole_answer
-from lightrag.api.deps import Authenticated, EngineDep, MetricsDep
+from lightrag.api.deps import Authenticated, EngineDep, GuardedRoute, MetricsDep
 from lightrag.api.openapi import ERROR_RESPONSES
 from lightrag.api.schemas.filters import FilterFields, preset_examples
 from lightrag.api.schemas.query import PreviewResponse, QueryDataResponse, QueryRequest, QueryResponse
@@ -40,7 +40,7 @@ _LINES = {
 
 Question = Annotated[QueryRequest, Body(openapi_examples=_EXAMPLES)]
 
-router = APIRouter(tags=["query"], dependencies=[Authenticated], responses=ERROR_RESPONSES)
+router = APIRouter(tags=["query"], route_class=GuardedRoute, dependencies=[Authenticated], responses=ERROR_RESPONSES)
 
 
 @router.post("/query")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from lightrag.api.deps import Authenticated, WholeEngineDep
+from lightrag.api.deps import Authenticated, GuardedRoute, WholeEngineDep
 from lightrag.api.openapi import ERROR_RESPONSES
 from lightrag.api.schemas.sources import (
     SourceConflictItem,
@@ -16,7 +16,13 @@ from lightrag.api.schemas.sources import (
 )
 from lightrag.contracts.sources import CursorAfter
 
-router = APIRouter(prefix="/documents", tags=["documents"], dependencies=[Authenticated], responses=ERROR_RESPONSES)
+router = APIRouter(
+    prefix="/documents",
+    tags=["documents"],
+    route_class=GuardedRoute,
+    dependencies=[Authenticated],
+    responses=ERROR_RESPONSES,
+)
 
 
 @router.get("/source_conflicts")
