@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from typing import Any, get_args
 
@@ -10,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 
 _LONGEST_ECHO = 200
+_FIELD_FIRST = re.compile(r"(?P<name>[a-z_]+)(?P<rest>(?:\.\w+)*): ")
 _SECRETS = {"password", "client_secret"}
 
 
@@ -18,20 +21,29 @@ def faults(request: Request, error: RequestValidationError) -> list[dict[str, An
     found = []
     body_model = _body_model(request)
     for item in error.errors():
-        location = list(item["loc"])
-        fault: dict[str, Any] = {
-            "type": item["type"],
-            "loc": location,
-            "msg": str(item["msg"]).removeprefix("Value error, "),
-        }
+        location, message = _located(list(item["loc"]), str(item["msg"]).removeprefix("Value error, "), body_model)
+        fault: dict[str, Any] = {"type": item["type"], "loc": location, "msg": message}
         given = item.get("input")
-        if isinstance(given, bool | int | float | str) and not _SECRETS.intersection(location):
+        if _can_be_shown(given) and not _SECRETS.intersection(location):
             fault["input"] = given[:_LONGEST_ECHO] if isinstance(given, str) else given
         example = _example(body_model, location[1:]) if location[:1] == ["body"] else None
         if example is not None:
             fault["example"] = example
         found.append(fault)
     return found
+
+
+def _located(location: list[Any], message: str, body_model: type[BaseModel] | None) -> tuple[list[Any], str]:
+    """Take the path of a field into the location, where the whole body was judged and the message begins with it."""
+    match = _FIELD_FIRST.match(message)
+    if location != ["body"] or match is None or body_model is None or match["name"] not in body_model.model_fields:
+        return location, message
+    return ["body", match["name"], *match["rest"].split(".")[1:]], message[match.end() :]
+
+
+def _can_be_shown(given: Any) -> bool:
+    """Tell whether a value is short, or can be cut, and JSON: it has no word for what is no number."""
+    return isinstance(given, bool | int | str) or (isinstance(given, float) and math.isfinite(given))
 
 
 def one_line(found: Sequence[Any]) -> str:

@@ -29,8 +29,10 @@ def main(folder: Path, port: int) -> None:
         embedding_func=offline_embedding(),
         entity_extract_max_gleaning=0,
     )
-    settings = load_api_settings(input_dir=str(folder / "inputs"), host="127.0.0.1", port=port, shutdown_seconds=1)
-    configure_logging("WARNING", "text")
+    settings = load_api_settings(
+        input_dir=str(folder / "inputs"), host="127.0.0.1", port=port, shutdown_seconds=1, log_level="WARNING"
+    )
+    configure_logging(settings)
     app = create_app(settings, engine=engine)
     uvicorn.run(app, host="127.0.0.1", port=port, access_log=False, log_config=None, timeout_graceful_shutdown=1)
 

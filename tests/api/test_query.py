@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from typing import Any
 
 import pytest
@@ -105,9 +106,9 @@ async def test_null_is_the_default(filled: Server) -> None:
         ({"conversation_history": [{"role": "user", "content": "x" * 32_768}] * 5}, "", "all texts together"),
         ({"required_tag": ["x"]}, "", "did you mean 'required_tags'"),
         ({"Required_Tags": ["x"]}, "", "did you mean 'required_tags'"),
-        ({"required_tags": ["", " "]}, "", "required_tags"),
-        ({"required_tags": [f"t{i}" for i in range(33)]}, "", "32"),
-        ({"required_tags": ["!!!"]}, "", "!!!"),
+        ({"required_tags": ["", " "]}, "required_tags", "required_tags"),
+        ({"required_tags": [f"t{i}" for i in range(33)]}, "required_tags", "32"),
+        ({"required_tags": ["!!!"]}, "required_tags", "!!!"),
         ({"date_filter": {"range": {"start": "2024-01-01"}}}, "date_filter.range.start", "offset or Z"),
         ({"date_filter": {"rang": {}}}, "date_filter", "did you mean 'range'"),
         ({"date_filter": {"undated": "maybe"}}, "date_filter.undated", "include_or"),
@@ -326,3 +327,24 @@ async def test_fifty_streams_lose_no_line(filled: Server) -> None:
     )
     for answer in answers:
         assert [line["response"] for line in lines(answer.text)[1:]] == [f"word{i} " for i in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("required_tags", [" "]), ("doc_types", [""]), ("path_prefixes", [".."]), ("apply_forbidden_tags_to_kg", "true")],
+)
+async def test_a_fault_has_the_path_of_its_field_and_an_example(server: Server, field: str, value: Any) -> None:
+    answer = await server.client.post("/query/preview", json={field: value})
+    assert answer.status_code == 422, answer.text
+    (fault,) = answer.json()["detail"]
+    assert fault["loc"] == ["body", field]
+    assert fault["example"] is not None
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity", "1e999"])
+async def test_an_error_about_what_is_no_number_is_json(server: Server, word: str) -> None:
+    content = f'{{"query": "Who wrote it?", "top_k": {word}}}'
+    headers = {"Content-Type": "application/json"}
+    answer = await server.client.post("/query", content=content, headers=headers)
+    assert answer.status_code == 422
+    assert not {"NaN", "Infinity"} & set(re.findall(r"\w+", answer.text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, StrictBool, model_validator
 
 from lightrag.api.schemas.base import RequestModel
 from lightrag.contracts.query import QueryParam
@@ -43,7 +43,7 @@ class FilterFields(RequestModel):
     forbidden_tags: list[str] | None = Field(
         None, description="Tags that documents must not carry, at most 32.", examples=[["status:draft"]]
     )
-    apply_forbidden_tags_to_kg: bool | None = Field(
+    apply_forbidden_tags_to_kg: StrictBool | None = Field(
         None,
         description="Also drop entities and relations to which a document with a forbidden tag contributes.",
         examples=[False],
