@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lightrag.contracts.roles import EXTRACT_ROLE, KEYWORD_ROLE, QUERY_ROLE, RoleLLMConfig
 from lightrag.embedding.registry import EmbeddingAttributes, create_embedding
 from lightrag.exceptions import InputError
+from lightrag.kg.vector_spaces import stored_space, uncallable
 from lightrag.lightrag import LightRAG
 from lightrag.llm.offline import MODEL_NAME
 from lightrag.llm.registry import create_llm
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
 OFFLINE = "offline"
 
 
-def build_engine(bindings: ApiSettings, **fields: Any) -> LightRAG:
+def build_engine(bindings: ApiSettings, *, embeds: bool = True, **fields: Any) -> LightRAG:
     """Return an engine, not yet opened.
 
     Args:
         bindings: Models.
+        embeds: ``False`` for an engine that only looks at what is stored: it opens a corpus also where the embedding
+            model that made it is not set up.
         fields: Fields of :class:`LightRAG` that win over the environment; ``None`` counts as not given.
 
     Raises:
@@ -51,7 +54,8 @@ def build_engine(bindings: ApiSettings, **fields: Any) -> LightRAG:
             "llm_model_func": create_llm(bindings.llm_binding, endpoint),
             "llm_model_name": model,
             "role_llm_configs": _roles(bindings, endpoint),
-            "embedding_func": _embedding(bindings, settings.default_embedding_timeout),
+            "embedding_func": (None if embeds else _stored_embedding(settings))
+            or _embedding(bindings, settings.default_embedding_timeout),
             "rerank_model_func": _reranker(bindings, settings),
             **given,
         }
@@ -129,6 +133,15 @@ def _embedding(bindings: ApiSettings, timeout: float) -> EmbeddingFunc:
         supports_asymmetric=bindings.embedding_asymmetric or bool(prefixes),
     )
     return create_embedding(bindings.embedding_binding, endpoint, attributes)
+
+
+def _stored_embedding(settings: Settings) -> EmbeddingFunc | None:
+    """Return dimension and model of what is stored; ``None`` where nothing is, or the storage does not tell."""
+    try:
+        space = stored_space(settings.vector_storage, settings.working_dir, settings.workspace)
+    except InputError:
+        return None
+    return uncallable(space, "nothing is embedded where a corpus is only looked at")
 
 
 def _endpoint(model: str, host: str, key: str, timeout: float) -> ModelEndpoint:

@@ -14,7 +14,7 @@ import heapq
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 from lightrag import constants
 from lightrag.constants import MIGRATION_ROW
@@ -23,7 +23,7 @@ from lightrag.contracts.kv import BaseKVStorage
 from lightrag.contracts.models import EmbeddingFunc
 from lightrag.contracts.vector import BaseVectorStorage
 from lightrag.exceptions import StorageError
-from lightrag.kg.vector_spaces import stored_space
+from lightrag.kg.vector_spaces import stored_space, uncallable
 from lightrag.settings import Settings
 from lightrag.stores import Stores, open_stores
 
@@ -97,7 +97,10 @@ async def migrate_workspace(
         StorageError: The target holds other data, a store failed, or the counts differ at the end.
         EmbeddingMismatchError: The source holds vectors of another model.
     """
-    func = embedding_func or _uncallable(*stored_space(source.vector_storage, source.working_dir, source.workspace))
+    func = embedding_func or uncallable(
+        stored_space(source.vector_storage, source.working_dir, source.workspace),
+        "a row without a vector was met while copying",
+    )
     async with (
         _opened(source, func, read_only=True) as stores_read,
         _opened(target, func, read_only=False) as stores_written,
@@ -367,13 +370,6 @@ async def _beside(store: BaseKVStorage, namespace: str) -> AsyncIterator[BaseKVS
     finally:
         await other.index_done_callback()
         await other.finalize()
-
-
-def _uncallable(dimension: int, model: str) -> EmbeddingFunc:
-    async def refuse(texts: Sequence[str], **_: Any) -> NoReturn:
-        raise StorageError(f"a row without a vector was met while copying: {texts[0][:80]!r}")
-
-    return EmbeddingFunc(dimension, refuse, model_name=model or None)
 
 
 def _pages(items: Sequence[str]) -> Sequence[Sequence[str]]:

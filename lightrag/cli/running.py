@@ -24,7 +24,12 @@ _IN_FOLDER = ("SQLite", "Json")
 
 
 def work_on(
-    options: CorpusOptions, output: Output, work: Callable[[Corpus], Awaitable[None]], *, may_be_new: bool = False
+    options: CorpusOptions,
+    output: Output,
+    work: Callable[[Corpus], Awaitable[None]],
+    *,
+    may_be_new: bool = False,
+    embeds: bool = True,
 ) -> None:
     """Open the corpus that options name, folder or server, and do something with it.
 
@@ -33,6 +38,7 @@ def work_on(
         output: Knows what to say when somebody presses Ctrl-C.
         work: What to do.
         may_be_new: Make a folder that does not exist.
+        embeds: It needs the embedding model of the corpus.
 
     Raises:
         InputError: The options contradict each other.
@@ -45,7 +51,7 @@ def work_on(
             async with _served(options, options.server) as corpus:
                 await work(corpus)
             return
-        async with opened(options, may_be_new=may_be_new) as engine:
+        async with opened(options, may_be_new=may_be_new, embeds=embeds) as engine:
             from lightrag.cli.local import LocalCorpus
 
             await work(LocalCorpus(engine))
@@ -53,11 +59,13 @@ def work_on(
     run_to_end(output, run)
 
 
-def work_in_folder(options: FolderOptions, output: Output, work: Callable[[LightRAG], Awaitable[None]]) -> None:
+def work_in_folder(
+    options: FolderOptions, output: Output, work: Callable[[LightRAG], Awaitable[None]], *, embeds: bool = True
+) -> None:
     """As :func:`work_on`, for what only an engine in this process can do."""
 
     async def run() -> None:
-        async with opened(options, may_be_new=False) as engine:
+        async with opened(options, may_be_new=False, embeds=embeds) as engine:
             await work(engine)
 
     run_to_end(output, run)
@@ -80,7 +88,7 @@ def run_to_end(output: Output, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 @asynccontextmanager
-async def opened(options: CorpusOptions | FolderOptions, *, may_be_new: bool) -> AsyncIterator[LightRAG]:
+async def opened(options: CorpusOptions | FolderOptions, *, may_be_new: bool, embeds: bool) -> AsyncIterator[LightRAG]:
     """Open the engine of a folder for the length of the block.
 
     Raises:
@@ -91,6 +99,7 @@ async def opened(options: CorpusOptions | FolderOptions, *, may_be_new: bool) ->
 
     engine = build_engine(
         load_api_settings(),
+        embeds=embeds,
         working_dir=None if options.directory is None else str(options.directory),
         workspace=options.workspace,
     )

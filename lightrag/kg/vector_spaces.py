@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, NoReturn
 
-from lightrag.exceptions import InputError
+from lightrag.contracts.models import EmbeddingFunc
+from lightrag.exceptions import InputError, StorageError
 from lightrag.kg.files.detect import holds_files
 from lightrag.kg.files.journal import JOURNAL_NAME, read_journal
 from lightrag.kg.files.kinds import FAISS, VECTOR, kind_of
@@ -37,6 +39,21 @@ def stored_space(storage: str, working_dir: str, workspace: str) -> tuple[int, s
             "function that they were made with"
         )
     return found
+
+
+def uncallable(space: tuple[int, str], reason: str) -> EmbeddingFunc:
+    """Return an embedding function that tells dimension and model, and embeds nothing.
+
+    Args:
+        space: As :func:`stored_space` returns it.
+        reason: Begins the :class:`~lightrag.exceptions.StorageError` of a call; the text follows.
+    """
+
+    async def refuse(texts: Sequence[str], **_: Any) -> NoReturn:
+        raise StorageError(f"{reason}: {texts[0][:80]!r}")
+
+    dimension, model = space
+    return EmbeddingFunc(dimension, refuse, model_name=model or None)
 
 
 def _of_sqlite(path: Path) -> tuple[int, str] | None:

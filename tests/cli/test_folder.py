@@ -385,3 +385,30 @@ def test_examples_of_the_readme(run: Run, tmp_path: Path, monkeypatch: pytest.Mo
     assert "1 of 2 documents" in results["preview"].stdout
     assert "act-1928-harbour-and-bridge.md" in results["query"].stdout
     assert "act-1903-harbour.md" not in results["query"].stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("documents", "list"),
+        ("documents", "show", "act.md"),
+        ("preview", "--require", "type:act"),
+        ("facets",),
+        ("scopes", "list"),
+        ("graph", "show", "Velmouth"),
+        ("check",),
+        ("export", "graph.csv"),
+    ],
+    ids=" ".join,
+)
+def test_looking_needs_no_model_of_the_corpus(
+    run: Run, corpus: tuple[str, str], monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("EMBEDDING_BINDING", "openai")
+    monkeypatch.setenv("EMBEDDING_MODEL", "text-embedding-3-large")
+    monkeypatch.setenv("EMBEDDING_DIM", "3072")
+    result = run(*words, *corpus)
+    assert result.exit_code == 0, result.output
+    refused = run("query", "What burns in the tide lamp?", *corpus)
+    assert refused.exit_code == 1
+    assert "3072" in refused.stderr

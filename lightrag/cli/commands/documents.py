@@ -95,7 +95,7 @@ def list_documents(part: ListOptions, limits: FilterOptions, corpus: CorpusOptio
         place = found["pagination"]
         output.line(f"Page {place['page']} of {max(place['total_pages'], 1)}, {place['total_count']} documents.")
 
-    work_on(corpus, output, work)
+    work_on(corpus, output, work, embeds=False)
 
 
 def _list_row(row: Row) -> tuple[object, ...]:
@@ -112,7 +112,7 @@ def show(document: _Name, corpus: CorpusOptions) -> None:
     async def work(opened: Corpus) -> None:
         _print_document(output, await _find(opened, document))
 
-    work_on(corpus, output, work)
+    work_on(corpus, output, work, embeds=False)
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def show(
         else:
             _print_graph(output, found)
 
-    work_on(corpus, output, work)
+    work_on(corpus, output, work, embeds=False)
 
 
 def _print_graph(output: Output, found: Row) -> None:

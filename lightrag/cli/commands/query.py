@@ -159,7 +159,7 @@ def preview(limits: FilterOptions, corpus: CorpusOptions) -> None:
         ]
         output.table(("Document", "Dates", "Tags"), rows, title="Newest first" if rows else "")
 
-    work_on(corpus, output, work)
+    work_on(corpus, output, work, embeds=False)
 
 
 @grouped
@@ -177,7 +177,7 @@ def facets(limits: FilterOptions, corpus: CorpusOptions) -> None:
         output.line(f"{found['documents']} documents, {found['undated']} of them without any date.")
         _print_facets(output, found)
 
-    work_on(corpus, output, work)
+    work_on(corpus, output, work, embeds=False)
 
 
 def _print_facets(output: Output, found: Row) -> None:

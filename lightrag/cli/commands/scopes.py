@@ -39,7 +39,7 @@ def list_scopes(corpus: CorpusOptions) -> None:
                 "There are no scopes; LIGHTRAG_SCOPE_TAG_PREFIXES and LIGHTRAG_KG_SCOPE_MATERIALIZATION set them up."
             )
 
-    work_on(corpus, output, work)
+    work_on(corpus, output, work, embeds=False)
 
 
 @app.command("rebuild", epilog=examples("lightrag scopes rebuild --dir ./rag_storage"))

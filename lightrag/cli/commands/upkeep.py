@@ -72,7 +72,7 @@ def check(
         else:
             output.line(f"{len(found)} faults; --repair mends what can be mended.")
 
-    work_in_folder(folder, output, work)
+    work_in_folder(folder, output, work, embeds=repair)
     if left:
         raise typer.Exit(FAILED)
 
@@ -211,7 +211,7 @@ def export(
         else:
             output.line(f"{file} is written, {size} bytes.")
 
-    work_in_folder(folder, output, work)
+    work_in_folder(folder, output, work, embeds=False)
 
 
 def register(root: typer.Typer) -> None:
