@@ -12,6 +12,7 @@ from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.exceptions import StorageError
 from lightrag.ingest.pipeline import end_job
 from lightrag.ingest.state import pipeline_state
+from lightrag.lightrag import LightRAG
 from lightrag.query.plan import effective_filter
 from lightrag.query_filters import document_matches_filter, public_metadata
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from lightrag.access import AccessPolicy
     from lightrag.api.files import InputFolder
     from lightrag.engine.restricted import RestrictedEngine
-    from lightrag.lightrag import LightRAG
 
 logger = logging.getLogger("lightrag.api")
 
@@ -95,8 +95,10 @@ async def delete_documents(
 ) -> None:
     """Delete documents one after another; one that cannot be deleted does not keep the others.
 
-    Documents that began to be processed meanwhile are waited for.
+    Documents that began to be processed meanwhile are waited for. With limited access only files go that the documents
+    came as: a text may have been given the path of somebody else's file that no scan has read yet.
     """
+    rows = await engine.aget_docs_by_ids(list(doc_ids))
     for doc_id in doc_ids:
         result = await engine.adelete_by_doc_id(doc_id, delete_llm_cache=request.delete_llm_cache)
         while result.status == "not_allowed":
@@ -104,8 +106,16 @@ async def delete_documents(
             result = await engine.adelete_by_doc_id(doc_id, delete_llm_cache=request.delete_llm_cache)
         if result.status != "success":
             logger.warning("document %r was not deleted: %s", doc_id, result.message)
-        elif request.delete_file and result.file_path:
+        elif (
+            request.delete_file
+            and result.file_path
+            and (isinstance(engine, LightRAG) or _came_as_file(rows.get(doc_id)))
+        ):
             inputs.remove(result.file_path)
+
+
+def _came_as_file(row: DocProcessingStatus | None) -> bool:
+    return row is not None and bool(row.metadata.get("source_file"))
 
 
 async def clear_corpus(engine: LightRAG, inputs: InputFolder) -> tuple[dict[str, str], int]:

@@ -286,6 +286,25 @@ async def test_how_much_of_others_is_worked_on_is_not_told(server: Server) -> No
     )  # fmt: skip
 
 
+async def test_a_text_does_not_take_the_file_of_somebody_else_with_it(server: Server) -> None:
+    waiting = server.state.inputs.root / "drop" / "plan.md"
+    waiting.parent.mkdir(parents=True)
+    waiting.write_text("Hub -> Plan: not read yet.")
+    text = {"text": "Red -> Plan: ours.", "file_source": "drop/plan.md"}
+    assert (await server.client.post("/documents/text", json=text, headers=LIMITED)).status_code == 200
+    file = {"file": ("own.md", b"Red -> Own: ours.")}
+    assert (await server.client.post("/documents/upload", files=file, headers=LIMITED)).status_code == 200
+    await server.settle()
+    rows = (await server.client.post("/documents/paginated", json={}, headers=LIMITED)).json()["documents"]
+    # Processing puts a file away by its path.
+    away = server.state.inputs.root / "__parsed__"
+    body = {"doc_ids": [row["id"] for row in rows], "delete_file": True}
+    await server.client.request("DELETE", "/documents/delete_document", json=body, headers=LIMITED)
+    await server.settle()
+    assert waiting.exists() or (away / "drop" / "plan.md").exists()
+    assert not (away / "own.md").exists()
+
+
 async def test_existence_of_hidden_entities_is_not_told(server: Server) -> None:
     for name, expected in (("Hub", True), ("Mine", True), (SECRET, False), ("Nobody", False)):
         answer = await server.client.get("/graph/entity/exists", params={"name": name}, headers=LIMITED)
