@@ -25,6 +25,7 @@ def stored_space(storage: str, working_dir: str, workspace: str) -> tuple[int, s
 
     Raises:
         InputError: The storage does not tell, or holds no vectors.
+        StorageError: It is damaged.
     """
     path = database_path(working_dir, workspace)
     if storage in _TRACES and not _TRACES[storage](path):
@@ -62,8 +63,13 @@ def _of_sqlite(path: Path) -> tuple[int, str] | None:
 
     if not path.exists():
         return None
-    with closing(sqlite3.connect(path)) as connection:
-        row = connection.execute("SELECT dimension, model FROM vector_spaces ORDER BY namespace LIMIT 1").fetchone()
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            row = connection.execute("SELECT dimension, model FROM vector_spaces ORDER BY namespace LIMIT 1").fetchone()
+    except sqlite3.OperationalError:  # made by an older version, or busy: opening it says more
+        return None
+    except sqlite3.DatabaseError as error:
+        raise StorageError(f"{str(path)!r} cannot be read: {error}") from error
     return None if row is None else (int(row[0]), str(row[1]))
 
 
