@@ -162,7 +162,7 @@ class Intake:
         most = self._settings.max_texts_per_request
         if most and len(texts.bodies) > most:
             raise ApiError(413, f"the request has {len(texts.bodies)} texts; allowed are {most}", "too_many_texts")
-        paths = _checked_sources(texts)
+        paths = [self._placed(path) for path in _checked_sources(texts)]
         async with self.admission(len(paths)) as token:
             for path in paths:
                 if path != UNKNOWN_SOURCE:
@@ -198,7 +198,7 @@ class Intake:
         return FileOutcome(sent_name, name)
 
     async def _add_file(self, file: IncomingFile, metadata: DocumentMetadata | None, track_id: str) -> str:
-        name = safe_path(file.filename or "")
+        name = self._placed(safe_path(file.filename or ""))
         parsers = self._whole_engine.context.parsers
         if not parsers.reads(name):
             supported = ", ".join(parsers.supported_extensions())
@@ -248,6 +248,11 @@ class Intake:
         if self._policy is None or (metadata is not None and metadata.tags):
             return metadata
         return (metadata or DocumentMetadata()).model_copy(update={"tags": list(self._policy.required_tags)})
+
+    def _placed(self, path: str) -> str:
+        """Return a path below the folder of the caller, if they have one."""
+        own = self._policy.folder if self._policy is not None else ""
+        return path if not own or path == UNKNOWN_SOURCE else safe_path(f"{own}/{path}")
 
     async def _refuse_known(self, path: str) -> None:
         found = await self._whole_engine.doc_status.get_doc_by_file_path(path)

@@ -8,7 +8,7 @@
 
 A key may be written as ``sha256:`` and its digest in hex. ``default`` is for users without a policy of their own and
 for callers on open paths; without it they are refused. The key of ``LIGHTRAG_API_KEY`` is the operator's: it has no
-limits.
+limits. ``folder`` keeps what somebody brings apart from the others' names: ``a.md`` becomes ``<folder>/a.md``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 from pydantic import Field, StrictBool
 
 from lightrag.api.errors import ApiError
+from lightrag.api.files import safe_path
 from lightrag.exceptions import InputError, MissingDependencyError
 from lightrag.query_filters.strict_model import StrictModel, parse_model, read_json
 
@@ -47,6 +48,7 @@ READING_POSTS = frozenset(
 class _PolicyEntry(StrictModel):
     required_tags: list[str] = Field(default_factory=list)
     forbidden_tags: list[str] = Field(default_factory=list)
+    folder: str = ""
     read_only: StrictBool = False
     routes: list[str] = Field(default_factory=lambda: ["/*"])
 
@@ -66,12 +68,15 @@ class Policy:
         forbidden_tags: Tags that it must not carry.
         read_only: They may change nothing.
         routes: Paths that they may use; a last ``/*`` takes all below.
+        folder: Holds the documents that they bring; ``""`` for the folder of all, where a name can be taken by a
+            document that they must not know of.
     """
 
     required_tags: tuple[str, ...] = ()
     forbidden_tags: tuple[str, ...] = ()
     read_only: bool = False
     routes: tuple[str, ...] = ("/*",)
+    folder: str = ""
 
     @property
     def limits_documents(self) -> bool:
@@ -186,4 +191,11 @@ def _digest(key: str) -> bytes:
 
 
 def _policy(entry: _PolicyEntry) -> Policy:
-    return Policy(tuple(entry.required_tags), tuple(entry.forbidden_tags), entry.read_only, tuple(entry.routes))
+    limited = bool(entry.required_tags or entry.forbidden_tags)
+    if entry.folder and not limited:
+        raise InputError(f"access policies: folder {entry.folder!r} needs required_tags or forbidden_tags beside it")
+    if entry.folder and safe_path(entry.folder) != entry.folder:
+        raise InputError(f"access policies: folder {entry.folder!r} cannot be used; write one such as 'tenant-1'")
+    return Policy(
+        tuple(entry.required_tags), tuple(entry.forbidden_tags), entry.read_only, tuple(entry.routes), entry.folder
+    )

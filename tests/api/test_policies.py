@@ -22,6 +22,7 @@ SECRET = "Zerzura"
 POLICIES = {
     "keys": {
         "limited-key": {"required_tags": ["team:red"]},
+        "foldered-key": {"required_tags": ["team:red"], "folder": "teams/red"},
         "sha256:" + hashlib.sha256(b"reader-key").hexdigest(): {"read_only": True},
         "asker-key": {"routes": ["/query", "/api/*"]},
         "public-key": {"forbidden_tags": ["secret"]},
@@ -155,6 +156,40 @@ async def test_hidden_documents_are_not_touched(server: Server) -> None:
     assert hidden not in answer.text
     rows = (await server.client.post("/documents/paginated", json={}, headers=OPERATOR)).json()["documents"]
     assert next(row["tags"] for row in rows if row["id"] == hidden)[0] == "team:blue"
+
+
+async def test_a_folder_of_their_own_keeps_names_of_others_from_being_told(server: Server) -> None:
+    headers = {"X-API-Key": "foldered-key"}
+    for path in (f"blue/{SECRET}.md", "blue/of-nobody.md"):
+        text = {"text": f"Red -> New: ours, of {path}.", "file_source": path}
+        answer = await server.client.post("/documents/text", json=text, headers=headers)
+        assert answer.status_code == 200, answer.text
+    file = {"file": ("../../a.md", b"Red -> Newer: ours too.")}
+    assert (await server.client.post("/documents/upload", files=file, headers=headers)).status_code == 200
+    await server.settle()
+    rows = (await server.client.post("/documents/paginated", json={}, headers=headers)).json()["documents"]
+    assert {row["file_path"] for row in rows} == {
+        "red/mine.md", f"teams/red/blue/{SECRET}.md", "teams/red/blue/of-nobody.md", "teams/red/a.md"
+    }  # fmt: skip
+    again = await server.client.post("/documents/upload", files=file, headers=headers)
+    assert again.status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ({"folder": "red"}, "folder 'red' needs required_tags or forbidden_tags beside it"),
+        ({"folder": "../red", "required_tags": ["a"]}, "folder '../red' cannot be used; write one such as 'tenant-1'"),
+        ({"folder": "/red", "required_tags": ["a"]}, "folder '/red' cannot be used"),
+        ({"folder": "__parsed__/x", "required_tags": ["a"]}, "the folder '__parsed__' is kept for finished files"),
+    ],
+)
+def test_a_folder_that_cannot_be_used_does_not_start(tmp_path: Path, entry: dict[str, Any], told: str) -> None:
+    file = tmp_path / "policies.json"
+    file.write_text(json.dumps({"keys": {"k": entry}}))
+    with pytest.raises(InputError) as caught:
+        load_policies(str(file))
+    assert told in str(caught.value)
 
 
 async def test_own_documents_carry_the_required_tags(server: Server) -> None:
