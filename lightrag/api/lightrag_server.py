@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from getpass import getpass
 
 from fastapi import FastAPI
@@ -46,7 +47,7 @@ def serve(arguments: ServerArguments) -> int:
     """Serve with given settings until stopped.
 
     Returns:
-        Exit code: 0 after a stop on request, 1 when the address could not be taken.
+        Exit code: 0 after a stop on request, 1 when the address could not be taken or the engine not opened.
 
     Raises:
         InputError: A setting cannot be used, or the server would not be safe.
@@ -84,7 +85,9 @@ def run(app: FastAPI, settings: ApiSettings) -> int:
         )
     )
     logger.info("serving at %s", _address(settings))
-    server.run()
+    # Uvicorn leaves with codes of its own where the address is taken or the engine does not open.
+    with suppress(SystemExit):
+        server.run()
     return 0 if server.started else 1
 
 

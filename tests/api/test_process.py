@@ -244,7 +244,7 @@ def test_a_folder_that_cannot_be_opened_is_told_in_one_line(tmp_path: Path) -> N
     port = str(free_port())
     command = [sys.executable, "-m", "lightrag.api.lightrag_server", "--working-dir", "old", "--port", port]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
-    assert done.returncode != 0
+    assert done.returncode == 1
     (line,) = [line for line in done.stderr.splitlines() if "holds data in files" in line]
     assert " ERROR " in line
     assert line.endswith("lightrag migrate --dir old")
