@@ -271,7 +271,10 @@ class DocumentIndex:
         if known is not None:
             return known[1]
         predicate = document_predicate(metadata_filter)
-        plan = FilterPlan(predicate, parts_of(fields_of(predicate)))
+        # What drops objects can need more than a filter that contradicts itself, and so accepts nothing, does.
+        others = (document_predicate(other) for other, _ in metadata_filter.object_exclusions)
+        parts = frozenset[Part]().union(*(parts_of(fields_of(one)) for one in (predicate, *others)))
+        plan = FilterPlan(predicate, parts)
         self._plans[id(metadata_filter)] = (metadata_filter, plan)
         if len(self._plans) > _REMEMBERED:
             self._plans.popitem(last=False)

@@ -315,6 +315,8 @@ FILTERS: tuple[dict[str, Any], ...] = (
     {"forbidden_tags": ["a"]},
     {"required_tags": ["a"], "kg_evidence_policy": "strict_drop"},
     {"forbidden_tags": ["b"], "apply_forbidden_tags_to_kg": True},
+    # Contradicts itself, so that it accepts nothing without a look at tags.
+    {"required_tags": ["a"], "forbidden_tags": ["a"], "apply_forbidden_tags_to_kg": True},
     {"scope_tag": SCOPE},
     {"date_filter": {"range": {"start": "2019-06-01T00:00:00Z"}, "undated": "include_or"}},
     {"date_filter": {"undated": "only"}, "forbidden_tags": [SCOPE]},

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lightrag import LightRAG, QueryParam
-from lightrag.exceptions import AccessDeniedError, ScopeError
+from lightrag.exceptions import AccessDeniedError, NotFoundError, ScopeError
 from tests.fakes.audit import disagreements, snapshot
 from tests.fakes.facts import FactModel, make_embedding
 from tests.fakes.filtering import FILES
@@ -150,10 +150,13 @@ async def test_requests_outside_are_refused_and_not_emptied(make_engine: EngineF
     ):
         with pytest.raises(AccessDeniedError):
             await view.aquery("IKEA", QueryParam(**fields))
-    with pytest.raises(AccessDeniedError):
-        await view.adelete_by_doc_id("d2")
-    with pytest.raises(AccessDeniedError):
-        await view.aupdate_document_metadata("d2", {"tags": ["tenant:1"]})
+    for doc_id in ("d2", "doc-of-nobody"):
+        # What is hidden must not be told from what is not there.
+        deleted = await view.adelete_by_doc_id(doc_id)
+        assert (deleted.status, deleted.status_code) == ("not_found", 404)
+        assert deleted.message == f"document {doc_id!r} does not exist"
+        with pytest.raises(NotFoundError, match=f"^document '{doc_id}' does not exist$"):
+            await view.aupdate_document_metadata(doc_id, {"tags": ["tenant:1"]})
     with pytest.raises(AccessDeniedError):
         await view.aupdate_document_metadata("d1", {"tags": ["tenant:2"]})
     with pytest.raises(AccessDeniedError):
