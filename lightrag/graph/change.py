@@ -89,7 +89,7 @@ def relation_vector_id(object_id: str) -> str:
     return make_relation_vdb_id(source, target, tag)
 
 
-@dataclass
+@dataclass(slots=True)
 class Touched:
     """A record that a change writes, with the text that is embedded for it in the store now."""
 

@@ -16,7 +16,7 @@ from lightrag.contracts.evidence import Evidence, ObjectKind, split_relation_key
 from lightrag.graph.manual import is_correction
 from lightrag.graph.rendering import entity_line, relation_line
 from lightrag.kg_scopes import split_scoped_entity_id
-from lightrag.query_filters import SUMMARY_FIELDS, DocumentFacts, FilterSummary
+from lightrag.query_filters import NO_DOCUMENTS, SUMMARY_FIELDS, DocumentFacts, FilterSummary
 
 # Keywords of a relation, oldest first; a hub relation must not grow without bound.
 MAX_RELATION_KEYWORDS = 100
@@ -56,7 +56,7 @@ class ObjectRecord:
     weight: float = 0.0
     corrected: bool = False
     chosen_type: str = ""
-    summary: FilterSummary = field(default_factory=FilterSummary)
+    summary: FilterSummary = NO_DOCUMENTS
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -192,7 +192,8 @@ class ObjectRecord:
     @classmethod
     def from_properties(cls, kind: ObjectKind, object_id: str, properties: dict[str, Any]) -> ObjectRecord:
         """Rebuild the record that :meth:`to_properties` wrote; fields of other tools are kept in ``extra``."""
-        extra = {name: value for name, value in properties.items() if name not in _OWN_PROPERTIES}
+        known = properties.keys() <= _OWN_PROPERTIES
+        extra = {} if known else {name: value for name, value in properties.items() if name not in _OWN_PROPERTIES}
         description = str(properties.get("description") or "")
         votes = properties.get("type_votes")
         if not isinstance(votes, dict):

@@ -75,7 +75,7 @@ from lightrag.query_filters.query_filter import (
 )
 from lightrag.query_filters.search_filters import SearchFilters
 from lightrag.query_filters.sources import normalize_doc_type, normalize_source_path
-from lightrag.query_filters.summary import SUMMARY_FIELDS, FilterSummary, summarise
+from lightrag.query_filters.summary import NO_DOCUMENTS, SUMMARY_FIELDS, FilterSummary, summarise
 from lightrag.query_filters.tags import is_lossless, normalize_tag, normalize_tags
 
 __all__ = [
@@ -131,6 +131,7 @@ __all__ = [
     "stamp_chunk_filter_metadata",
     # graph objects
     "FilterSummary",
+    "NO_DOCUMENTS",
     "SUMMARY_FIELDS",
     "kg_union_tags_match",
     "summarise",

@@ -14,6 +14,9 @@ from lightrag.query_filters.dates import end_to_row, start_to_row, stored_instan
 from lightrag.query_filters.documents import DocumentFacts, StoredMetadata, document_facts
 from lightrag.types import Row
 
+# One for all: most objects of most corpora have no tags, and a set of its own would be one more thing to collect.
+_NO_TAGS: frozenset[str] = frozenset()
+
 
 @dataclass(frozen=True, slots=True)
 class FilterSummary:
@@ -31,7 +34,7 @@ class FilterSummary:
 
     start_date: str = ""
     end_date: str = ""
-    tags: frozenset[str] = frozenset()
+    tags: frozenset[str] = _NO_TAGS
     has_undated_evidence: bool = False
     has_open_start: bool = False
     has_open_end: bool = False
@@ -50,28 +53,28 @@ class FilterSummary:
                 it.
         """
         start_date, end_date = self.start_date, self.end_date
-        tags = set(self.tags)
+        tags = self.tags
         undated, open_start, open_end = self.has_undated_evidence, self.has_open_start, self.has_open_end
         count = self.document_count
         for document in documents:
             facts = document if isinstance(document, DocumentFacts) else document_facts(document)
             start_date = _outer(start_date, facts.start_date, earliest=True)
             end_date = _outer(end_date, facts.end_date, earliest=False)
-            tags.update(facts.tags)
+            if not tags.issuperset(facts.tags):
+                tags = tags.union(facts.tags)
             undated = undated or not facts.is_dated
             open_start = open_start or (facts.is_dated and facts.start_us is None)
             open_end = open_end or (facts.is_dated and facts.end_us is None)
             count += 1
-        return FilterSummary(start_date, end_date, frozenset(tags), undated, open_start, open_end, count)
+        return FilterSummary(start_date, end_date, tags, undated, open_start, open_end, count)
 
     def to_fields(self, *, skip_open_bounds: bool = True) -> Row:
         """Return the filter fields of a graph object or of its vector row.
 
         Args:
             skip_open_bounds: The setting ``kg_union_skip_open_bounds``. ``True`` keeps the interval to the
-                bounds that
-                documents have; ``False`` lets one open bound open the whole interval. Both are sound, since
-                the flags say which documents are open. Changing it calls for fresh summaries.
+                bounds that documents have; ``False`` lets one open bound open the whole interval. Both are sound,
+                since the flags say which documents are open. Changing it calls for fresh summaries.
         """
         start_date, end_date = self.start_date, self.end_date
         if not skip_open_bounds:
@@ -97,7 +100,7 @@ class FilterSummary:
         return cls(
             start_date=fields.get("filter_start_date") or "",
             end_date=fields.get("filter_end_date") or "",
-            tags=frozenset(fields.get("filter_tags") or ()),
+            tags=frozenset(tags) if (tags := fields.get("filter_tags")) else _NO_TAGS,
             has_undated_evidence=bool(fields.get("has_undated_evidence", False)),
             has_open_start=bool(fields.get("has_open_start", False)),
             has_open_end=bool(fields.get("has_open_end", False)),
@@ -111,10 +114,13 @@ def summarise(documents: Iterable[StoredMetadata | DocumentFacts]) -> FilterSumm
     Args:
         documents: As for :meth:`FilterSummary.extend`.
     """
-    return FilterSummary().extend(documents)
+    return NO_DOCUMENTS.extend(documents)
 
 
-SUMMARY_FIELDS: tuple[str, ...] = tuple(FilterSummary().to_fields())
+NO_DOCUMENTS = FilterSummary()
+"""The summary of no document."""
+
+SUMMARY_FIELDS: tuple[str, ...] = tuple(NO_DOCUMENTS.to_fields())
 """The fields that a summary writes on graph objects and their vector rows."""
 
 

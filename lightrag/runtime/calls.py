@@ -204,7 +204,18 @@ class BoundedCalls:
         async def pause(seconds: float) -> None:
             await lane.within(asyncio.sleep(seconds), None)
 
-        return await retrying(self._retry, pause, self._name)(attempt)
+        try:
+            return await attempt()
+        except Exception as error:  # noqa: BLE001 - tried again, or raised by what decides that
+            failed = [error]
+
+        async def attempt_again() -> Any:
+            if failed:
+                raise failed.pop()
+            return await attempt()
+
+        # Only for a call that failed: what decides about retries is a few dozen objects that refer to each other.
+        return await retrying(self._retry, pause, self._name)(attempt_again)
 
     def _count(self, succeeded: bool) -> None:
         if succeeded:

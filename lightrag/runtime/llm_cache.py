@@ -84,6 +84,7 @@ class _Batch:
     """Rows on their way to the store."""
 
     rows: dict[str, Record]
+    stored: bool = False
     written: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -198,11 +199,14 @@ class LLMCache:
         Raises:
             StorageError: The store could not be written; the rows stay collected.
         """
-        while self._buffer or self._in_flight:
-            if self._buffer:
-                await self._write_buffer()
-            else:
-                await self._in_flight[0].written.wait()
+        earlier = list(self._in_flight)
+        if self._buffer:
+            await self._write_buffer()
+        for batch in earlier:
+            await batch.written.wait()
+        if not all(batch.stored for batch in earlier):
+            # Their rows are collected again.
+            await self.flush()
 
     async def delete(self, keys: Iterable[str]) -> None:
         """Forget replies by key; unknown keys are passed over.
@@ -259,13 +263,12 @@ class LLMCache:
         batch = _Batch(self._buffer)
         self._buffer = {}
         self._in_flight.append(batch)
-        stored = False
         try:
             await self._kv.upsert(batch.rows)
-            stored = True
+            batch.stored = True
         finally:
             self._in_flight.remove(batch)
-            if not stored:
+            if not batch.stored:
                 self._buffer = {**batch.rows, **self._buffer}
             batch.written.set()
 

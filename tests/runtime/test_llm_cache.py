@@ -34,6 +34,28 @@ class Store(FakeKVStorage):
         await super().upsert(data)
 
 
+@dataclass(kw_only=True, eq=False)
+class Busy(Store):
+    """Gets a further reply with every write, as while documents are extracted."""
+
+    cache: LLMCache | None = None
+
+    async def upsert(self, data: Mapping[str, Record]) -> None:
+        assert self.cache is not None
+        await asyncio.sleep(0)
+        await self.cache.put(LLMCache.key("default", "extract", f"further {self.writes}"), "further")
+        await super().upsert(data)
+
+
+@dataclass(kw_only=True, eq=False)
+class BrokenOnce(Store):
+    """Fails the first write."""
+
+    async def upsert(self, data: Mapping[str, Record]) -> None:
+        self.broken = self.writes == 0
+        await super().upsert(data)
+
+
 def make_store() -> Store:
     return Store(namespace="llm_response_cache", workspace="", global_config={})
 
@@ -122,6 +144,29 @@ async def test_flush_waits_for_a_write_that_someone_else_began() -> None:
     assert not flushing.done()
     store.gate.set()
     await asyncio.gather(writing, flushing)
+    assert len(store.rows) == 1
+
+
+async def test_flush_does_not_wait_for_what_comes_after_it() -> None:
+    cache = LLMCache(store := Busy(namespace="llm_response_cache", workspace="", global_config={}))
+    store.cache = cache
+    await cache.put(keys(1)[0], "first")
+    await asyncio.wait_for(cache.flush(), 5)
+    assert store.writes == 1
+
+
+async def test_flush_writes_again_what_someone_else_could_not() -> None:
+    store = BrokenOnce(namespace="llm_response_cache", workspace="", global_config={}, gate=asyncio.Event())
+    assert store.gate is not None
+    cache = LLMCache(store, flush_rows=1)
+    writing = asyncio.create_task(cache.put(keys(1)[0], "1"))
+    await asyncio.sleep(0)
+    flushing = asyncio.create_task(cache.flush())
+    await asyncio.sleep(0)
+    store.gate.set()
+    with pytest.raises(StorageError):
+        await writing
+    await flushing
     assert len(store.rows) == 1
 
 
