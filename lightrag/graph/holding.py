@@ -26,11 +26,6 @@ class Holding:
     record: ObjectRecord
     rows: list[Evidence]
 
-    @property
-    def is_corrected(self) -> bool:
-        """Whether a person corrected it."""
-        return any(is_correction(row) for row in self.rows)
-
     async def apply(self, context: EngineContext, submission: Submission, now: int) -> list[Evidence]:
         """Apply what a person submitted, in memory.
 

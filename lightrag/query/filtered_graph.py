@@ -54,10 +54,6 @@ class FilteredGraph:
         names = [name for name in await self.labels() if wanted in name.lower()]
         return sorted(names, key=lambda name: (-match_score(name, wanted), name))[:limit]
 
-    async def is_visible(self, name: str) -> bool:
-        """Tell whether an entity of that name is visible."""
-        return bool(await self._visible([self._partition.entity_id(name)]))
-
     async def around(self, label: str, *, max_depth: int, max_nodes: int) -> KnowledgeGraph:
         """Return the visible part of the graph around an entity, or the best connected entities with ``"*"``.
 
