@@ -69,7 +69,7 @@ class AccessSettings(BaseSettings):
     auth_accounts: Annotated[list[str], NoDecode] = Field(
         default_factory=list,
         repr=False,
-        description="Accounts user:password, separated by commas; a password may be {bcrypt} and a hash.",
+        description="Accounts user:password, comma-separated, or user:{bcrypt}hash; who is changed must log in anew.",
     )
     token_secret: str = Field("", repr=False, description="Signs login tokens; at least 16 characters.")
     jwt_algorithm: Literal["HS256", "HS384", "HS512"] = Field("HS256", description="Signature of login tokens.")

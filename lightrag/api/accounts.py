@@ -30,13 +30,17 @@ class _Digest:
     digest: bytes
 
     @classmethod
-    def of(cls, password: str) -> _Digest:
-        salt = secrets.token_bytes(16)
+    def of(cls, password: str, salt: bytes) -> _Digest:
         return cls(salt, _scrypt(password, salt))
 
 
+def _bytes(text: str) -> bytes:
+    # Also of a text that is no UTF-8, as an environment may hold it.
+    return text.encode("utf-8", "surrogatepass")
+
+
 def _scrypt(password: str, salt: bytes) -> bytes:
-    return hashlib.scrypt(password.encode("utf-8", "surrogatepass"), salt=salt, **_SCRYPT)
+    return hashlib.scrypt(_bytes(password), salt=salt, **_SCRYPT)
 
 
 def hash_password(password: str) -> str:
@@ -56,15 +60,18 @@ def hash_password(password: str) -> str:
 class Accounts:
     """Who may log in. Of passwords written in the clear only salted scrypt digests are kept."""
 
-    def __init__(self, entries: Iterable[str]) -> None:
+    def __init__(self, entries: Iterable[str], secret: str = "") -> None:
         """Read ``AUTH_ACCOUNTS``.
 
         Args:
             entries: ``user:password`` or ``user:{bcrypt}hash``, one per account.
+            secret: ``TOKEN_SECRET``; with it fingerprints are the same after a restart, without it they end with the
+                process, as tokens do.
 
         Raises:
             InputError: An entry is malformed, or a user stands twice. The message never holds a password.
         """
+        self._key = hashlib.sha256(b"lightrag accounts\0" + (_bytes(secret) or secrets.token_bytes(32))).digest()
         self._passwords: dict[str, str | _Digest] = {}
         for position, entry in enumerate(entries, start=1):
             user, separator, password = entry.partition(":")
@@ -75,7 +82,10 @@ class Accounts:
                 raise InputError(f"AUTH_ACCOUNTS names the user {user!r} more than once")
             if password.startswith(BCRYPT_MARK) and not password.startswith(f"{BCRYPT_MARK}$2"):
                 raise InputError(f"the hash of the user {user!r} in AUTH_ACCOUNTS is not one of bcrypt")
-            self._passwords[user] = password if password.startswith(BCRYPT_MARK) else _Digest.of(password)
+            if password.startswith(BCRYPT_MARK):
+                self._passwords[user] = password
+            else:
+                self._passwords[user] = _Digest.of(password, self._keyed(b"salt", _bytes(user))[:16])
 
     def __bool__(self) -> bool:
         return bool(self._passwords)
@@ -87,6 +97,23 @@ class Accounts:
     def in_the_clear(self) -> list[str]:
         """Users whose password is not hashed in the settings."""
         return sorted(user for user, known in self._passwords.items() if isinstance(known, _Digest))
+
+    def fingerprint(self, user: str) -> str:
+        """Return a text that is another one as soon as the password of a user is; ``""`` for an unknown user.
+
+        It stands in tokens, which anybody who has one can read: the key, and the work of the digest, keep passwords
+        from being guessed by it.
+        """
+        known = self._passwords.get(user)
+        if known is None:
+            return ""
+        kept = known.digest if isinstance(known, _Digest) else _bytes(known)
+        return self._keyed(b"password", _bytes(user), kept).hex()[:32]
+
+    def _keyed(self, *parts: bytes) -> bytes:
+        # With their lengths, or a name and what follows it could be cut in two ways.
+        message = b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+        return hmac.digest(self._key, message, "sha256")
 
     async def check(self, user: str, password: str) -> bool:
         """Tell whether user and password belong together; takes as long for users that do not exist."""
@@ -103,7 +130,7 @@ def _matches(known: str | _Digest, password: str) -> bool:
         return hmac.compare_digest(known.digest, _scrypt(password, known.salt))
     import bcrypt
 
-    raw = password.encode("utf-8", "surrogatepass")
+    raw = _bytes(password)
     try:
         return bcrypt.checkpw(raw[:BCRYPT_BYTES], known.removeprefix(BCRYPT_MARK).encode())
     except ValueError:

@@ -21,7 +21,7 @@ from lightrag.api.accounts import Accounts, LoginLimiter
 from lightrag.api.errors import ApiError
 from lightrag.api.middleware import route_path
 from lightrag.api.policies import Policy, load_policies, matches_path
-from lightrag.api.tokens import Tokens
+from lightrag.api.tokens import TokenClaims, Tokens
 from lightrag.exceptions import InputError
 from lightrag.settings_api import ApiSettings
 
@@ -62,7 +62,7 @@ class Access:
         Raises:
             InputError: Accounts or access policies are malformed.
         """
-        self.accounts = Accounts(settings.auth_accounts)
+        self.accounts = Accounts(settings.auth_accounts, settings.token_secret)
         self.tokens = Tokens(settings)
         self.limiter = LoginLimiter(settings.login_max_failed_attempts, settings.login_lockout_window_seconds)
         self._key = sha256(settings.lightrag_api_key.encode()).digest() if settings.lightrag_api_key else None
@@ -116,7 +116,7 @@ class Access:
                 return Caller("key", policy=policy)
         claims = self.tokens.read(bearer) if bearer else None
         # A guest's token comes from the time before accounts or a key were configured.
-        if claims is None or claims.role != "user" or claims.user not in self.accounts:
+        if claims is None or claims.role != "user" or not self._is_account(claims):
             return None
         if route_path(request.scope) not in POLLED_PATHS:
             # Asked twice about one request, there is a fresh token the first time only.
@@ -133,6 +133,15 @@ class Access:
         if self.accounts:
             return ApiError(401, "No credentials provided. Please login.", "login_required", _CHALLENGE)
         return ApiError(403, "API Key required", "key_required")
+
+    def token_for(self, user: str) -> str:
+        """Return a token for a user who has shown the password."""
+        return self.tokens.issue(user, "user", self.accounts.fingerprint(user))
+
+    def _is_account(self, claims: TokenClaims) -> bool:
+        """Tell whether the account of a token is there, and has the password that it had then."""
+        known = self.accounts.fingerprint(claims.user)
+        return bool(known) and hmac.compare_digest(known.encode(), claims.fingerprint.encode("utf-8", "replace"))
 
     def _is_key(self, given: str) -> bool:
         if self._key is None or not given:

@@ -27,11 +27,13 @@ class TokenClaims:
         user: Whom it names.
         role: ``user`` after a login, ``guest`` on a server without accounts.
         expires: Epoch seconds.
+        fingerprint: Of the password with which the user logged in; ``""`` for a guest.
     """
 
     user: str
     role: Role
     expires: float
+    fingerprint: str = ""
 
 
 class Tokens:
@@ -54,8 +56,14 @@ class Tokens:
         self._renew_below = settings.token_renew_threshold if settings.token_auto_renew else 0.0
         self._renewed: OrderedDict[str, float] = OrderedDict()
 
-    def issue(self, user: str, role: Role) -> str:
-        """Return a new token."""
+    def issue(self, user: str, role: Role, fingerprint: str = "") -> str:
+        """Return a new token.
+
+        Args:
+            user: Whom it names.
+            role: ``user`` after a login.
+            fingerprint: Of the user's password; the token says it, so that it can end with the password.
+        """
         now = time.time()
         claims = {
             "sub": user,
@@ -63,6 +71,7 @@ class Tokens:
             "iat": int(now),
             "role": role,
             "metadata": {"auth_mode": "enabled" if role == "user" else "disabled"},
+            **({"fingerprint": fingerprint} if fingerprint else {}),
         }
         return jwt.encode(claims, self._key, algorithm=self._algorithm)
 
@@ -73,7 +82,7 @@ class Tokens:
         except (jwt.InvalidTokenError, UnicodeError):
             return None
         role: Role = "user" if claims.get("role") == "user" else "guest"
-        return TokenClaims(str(claims["sub"]), role, float(claims["exp"]))
+        return TokenClaims(str(claims["sub"]), role, float(claims["exp"]), str(claims.get("fingerprint", "")))
 
     def renewal(self, claims: TokenClaims) -> str | None:
         """Return a fresh token when the old one has lived long enough, at most once a minute for each user."""
@@ -86,4 +95,4 @@ class Tokens:
         self._renewed.move_to_end(claims.user)
         while len(self._renewed) > _MOST_REMEMBERED:
             self._renewed.popitem(last=False)
-        return self.issue(claims.user, claims.role)
+        return self.issue(claims.user, claims.role, claims.fingerprint)

@@ -146,14 +146,49 @@ async def test_forged_tokens_are_refused(serve: Serve, forged: str) -> None:
 
 async def test_token_of_a_removed_user_is_refused(serve: Serve) -> None:
     server = await serve(auth_accounts=ACCOUNTS, token_secret=SECRET)
-    token = server.state.access.tokens.issue("left-last-year", "user")
+    for fingerprint in ("", server.state.access.accounts.fingerprint("ada")):
+        token = server.state.access.tokens.issue("left-last-year", "user", fingerprint)
+        assert (await server.client.get("/auth/verify", headers=bearer(token))).status_code == 401
+
+
+@pytest.mark.parametrize("user", ["ada", "grace"])
+async def test_token_ends_with_the_password(serve: Serve, user: str) -> None:
+    settings = {"auth_accounts": ACCOUNTS, "token_secret": SECRET}
+    server = await serve(**settings)
+    token = server.state.access.token_for(user)
+    again = await serve(**settings)
+    assert (await again.client.get("/auth/verify", headers=bearer(token))).status_code == 200
+    passwords = {"ada": "engine", "grace": ACCOUNTS[1].partition(":")[2]}
+    for new in ({user: "another"}, {user: hash_password("another")}):
+        entries = [f"{name}:{password}" for name, password in (passwords | new).items()]
+        changed = await serve(**settings | {"auth_accounts": entries})
+        answer = await changed.client.get("/auth/verify", headers=bearer(token))
+        assert (answer.status_code, answer.json()["code"]) == (401, "invalid_token")
+        assert "X-New-Token" not in answer.headers
+    # Whoever takes over a name has a password of their own.
+    others = await serve(**settings | {"auth_accounts": ["eve:engine"]})
+    assert (await others.client.get("/auth/verify", headers=bearer(token))).status_code == 401
+
+
+async def test_fingerprints_tell_neither_the_password_nor_who_shares_it() -> None:
+    accounts = Accounts(["ada:engine", "bob:engine"], SECRET)
+    told = {accounts.fingerprint("ada"), accounts.fingerprint("bob"), Accounts(["ada:engine"], "x").fingerprint("ada")}
+    told |= {Accounts(["ada:engine"]).fingerprint("ada"), Accounts(["ada:engine"]).fingerprint("ada")}
+    assert len(told) == 5
+    assert accounts.fingerprint("nobody") == ""
+
+
+async def test_old_token_without_a_fingerprint_is_refused(serve: Serve) -> None:
+    server = await serve(auth_accounts=ACCOUNTS, token_secret=SECRET)
+    token = server.state.access.tokens.issue("ada", "user")
     assert (await server.client.get("/auth/verify", headers=bearer(token))).status_code == 401
 
 
 async def test_token_is_renewed_once_it_is_old(serve: Serve) -> None:
     server = await serve(auth_accounts=ACCOUNTS, token_secret=SECRET, token_expire_hours=1)
     fields = {"auth_accounts": ACCOUNTS, "token_secret": SECRET}
-    young = Tokens(load_api_settings(**fields, token_expire_hours=0.4)).issue("ada", "user")
+    known = server.state.access.accounts.fingerprint("ada")
+    young = Tokens(load_api_settings(**fields, token_expire_hours=0.4)).issue("ada", "user", known)
     polled = await server.client.post("/documents/paginated", json={}, headers=bearer(young))
     assert polled.status_code == 200
     assert "X-New-Token" not in polled.headers
@@ -170,7 +205,9 @@ async def test_token_is_renewed_once_it_is_old(serve: Serve) -> None:
 
 async def test_expired_token_is_refused(serve: Serve) -> None:
     server = await serve(auth_accounts=ACCOUNTS, token_secret=SECRET)
-    expired = Tokens(load_api_settings(token_secret=SECRET, token_expire_hours=1e-9)).issue("ada", "user")
+    expired = Tokens(load_api_settings(token_secret=SECRET, token_expire_hours=1e-9)).issue(
+        "ada", "user", server.state.access.accounts.fingerprint("ada")
+    )
     answer = await server.client.get("/auth/verify", headers=bearer(expired))
     assert (answer.status_code, answer.json()["code"]) == (401, "invalid_token")
 

@@ -44,7 +44,7 @@ async def login(
         access.limiter.failed(address, username)
         raise ApiError(401, "Incorrect credentials", "wrong_credentials")
     access.limiter.succeeded(address, username)
-    return LoginResponse(access_token=access.tokens.issue(username, "user"), **told)
+    return LoginResponse(access_token=access.token_for(username), **told)
 
 
 @router.get("/auth/verify")
