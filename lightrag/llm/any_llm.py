@@ -11,12 +11,13 @@ import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lightrag.contracts.models import EmbeddingFunc, LLMFunc, LLMReply
 from lightrag.exceptions import ContextTooLongError, InputError, ModelError, ModelTimeoutError
+from lightrag.llm.binding import bound_embedding, bound_llm
 from lightrag.llm.chat import ChatOptions, chat_messages, chat_options, note_usage, reply_text
 from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors
 from lightrag.llm.openai_protocol import read_completion, stream_pieces
@@ -249,26 +250,8 @@ def create_llm(endpoint: ModelEndpoint, provider: str = "") -> LLMFunc:
         endpoint: The model; its name includes the provider unless that is given.
         provider: Name of the provider.
     """
-    model = f"{provider}:{endpoint.model}" if provider else endpoint.model
-
-    async def complete(
-        prompt: str,
-        system_prompt: str | None = None,
-        history_messages: Sequence[Mapping[str, Any]] | None = None,
-        **kwargs: Any,
-    ) -> LLMReply:
-        defaults = {"timeout": endpoint.timeout, **endpoint.options}
-        return await any_llm_complete_if_cache(
-            model,
-            prompt,
-            system_prompt,
-            history_messages,
-            endpoint.base_url,
-            endpoint.api_key,
-            **{**defaults, **kwargs},
-        )
-
-    return complete
+    named = replace(endpoint, model=f"{provider}:{endpoint.model}") if provider else endpoint
+    return bound_llm(any_llm_complete_if_cache, named)
 
 
 create_anthropic = partial(create_llm, provider="anthropic")
@@ -276,9 +259,4 @@ create_anthropic = partial(create_llm, provider="anthropic")
 
 def create_embedding(endpoint: ModelEndpoint, **attributes: Any) -> EmbeddingFunc:
     """Return the embedding function for a model; ``attributes`` are those of :class:`EmbeddingFunc`."""
-
-    async def embed(texts: Sequence[str], **kwargs: Any) -> np.ndarray:
-        defaults = dict(endpoint.options)
-        return await _embed(texts, endpoint.model, endpoint.base_url, endpoint.api_key, **{**defaults, **kwargs})
-
-    return EmbeddingFunc(func=embed, model_name=endpoint.model, **attributes)
+    return bound_embedding(_embed, endpoint, **attributes)

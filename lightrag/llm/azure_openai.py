@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lightrag.contracts.models import EmbeddingFunc, LLMFunc, LLMReply
 from lightrag.exceptions import InputError
 from lightrag.llm import openai_protocol as protocol
+from lightrag.llm.binding import bound_embedding, bound_llm
 from lightrag.llm.chat import chat_messages, chat_options, model_name
 from lightrag.llm.embeddings import EmbeddingOptions
 from lightrag.llm.openai_protocol import Account, AzureDeployment, client_arguments
@@ -117,32 +118,9 @@ azure_openai_embed = EmbeddingFunc(embedding_dim=1536, func=_embed, max_token_si
 
 def create_llm(endpoint: ModelEndpoint) -> LLMFunc:
     """Return the function that calls a deployed model through this binding."""
-
-    async def complete(
-        prompt: str,
-        system_prompt: str | None = None,
-        history_messages: Sequence[Mapping[str, Any]] | None = None,
-        **kwargs: Any,
-    ) -> LLMReply:
-        given = {**_place(endpoint), **kwargs}
-        return await azure_openai_complete_if_cache(endpoint.model, prompt, system_prompt, history_messages, **given)
-
-    return complete
+    return bound_llm(azure_openai_complete_if_cache, endpoint)
 
 
 def create_embedding(endpoint: ModelEndpoint, **attributes: Any) -> EmbeddingFunc:
     """Return the embedding function for a deployed model; ``attributes`` are those of :class:`EmbeddingFunc`."""
-
-    async def embed(texts: Sequence[str], **kwargs: Any) -> np.ndarray:
-        return await _embed(texts, endpoint.model, **{**_place(endpoint), **kwargs})
-
-    return EmbeddingFunc(func=embed, model_name=endpoint.model, **attributes)
-
-
-def _place(endpoint: ModelEndpoint) -> dict[str, Any]:
-    return {
-        "base_url": endpoint.base_url,
-        "api_key": endpoint.api_key,
-        "timeout": endpoint.timeout,
-        **endpoint.options,
-    }
+    return bound_embedding(_embed, endpoint, **attributes)

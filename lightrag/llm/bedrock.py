@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -13,8 +12,9 @@ from lightrag.contracts.models import EmbeddingFunc, LLMFunc, LLMReply
 from lightrag.exceptions import ModelReplyError
 from lightrag.llm.aws_events import event_messages
 from lightrag.llm.aws_requests import BedrockPlace
+from lightrag.llm.binding import bound_embedding, bound_llm
 from lightrag.llm.chat import ChatOptions, ChatReply, chat_options, model_name, note_usage, reply_text
-from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors
+from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors, one_request_each
 from lightrag.llm.streams import ReplyStream
 from lightrag.runtime.endpoints import ModelEndpoint
 from lightrag.runtime.http_json import DEFAULT_TIMEOUT, http_clients, read_json, translated_errors
@@ -28,8 +28,6 @@ logger = logging.getLogger("lightrag.models")
 
 TITAN_MODEL = "amazon.titan-embed-text-v2:0"
 _DEFAULT_CHAT_TIMEOUT = 600.0
-# Titan embeds one text per request; so many are under way at once.
-_PARALLEL = 8
 # How Converse names what OpenAI's parameters say.
 _INFERENCE = {"temperature": "temperature", "top_p": "topP", "max_tokens": "maxTokens", "stop": "stopSequences"}
 _CUT_OFF = ("max_tokens", "model_context_window_exceeded")
@@ -223,25 +221,18 @@ async def _embed(
         answer = await _post(source, place, url, body, timeout)
         rows = answer.get("embeddings") if isinstance(answer, dict) else None
         return decode_vectors(source, (rows.get("float") if isinstance(rows, dict) else rows) or [], len(texts))
-    slots = asyncio.Semaphore(_PARALLEL)
 
     async def one(text: str) -> Any:
         body = {"inputText": text, **options.request}
         if embedding_dim is not None:
             body["dimensions"] = embedding_dim
-        async with slots:
-            answer = await _post(source, place, url, body, timeout)
+        answer = await _post(source, place, url, body, timeout)
         if not isinstance(answer, dict):
             raise ModelReplyError(f"{source} sent no vector: {str(answer)[:200]!r}")
         note_usage(options.token_tracker, answer.get("inputTextTokenCount"), 0)
         return answer.get("embedding")
 
-    tasks = [asyncio.create_task(one(text)) for text in wanted]
-    try:
-        return decode_vectors(source, await asyncio.gather(*tasks), len(texts))
-    finally:
-        for task in tasks:
-            task.cancel()
+    return decode_vectors(source, await one_request_each(one, wanted), len(texts))
 
 
 bedrock_embed = EmbeddingFunc(embedding_dim=1024, func=_embed, max_token_size=8192, model_name=TITAN_MODEL)
@@ -249,32 +240,9 @@ bedrock_embed = EmbeddingFunc(embedding_dim=1024, func=_embed, max_token_size=81
 
 def create_llm(endpoint: ModelEndpoint) -> LLMFunc:
     """Return the function that calls a model through this binding."""
-
-    async def complete(
-        prompt: str,
-        system_prompt: str | None = None,
-        history_messages: Sequence[Mapping[str, Any]] | None = None,
-        **kwargs: Any,
-    ) -> LLMReply:
-        given = {**_place(endpoint), **kwargs}
-        return await bedrock_complete_if_cache(endpoint.model, prompt, system_prompt, history_messages, **given)
-
-    return complete
+    return bound_llm(bedrock_complete_if_cache, endpoint)
 
 
 def create_embedding(endpoint: ModelEndpoint, **attributes: Any) -> EmbeddingFunc:
     """Return the embedding function for a model; ``attributes`` are those of :class:`EmbeddingFunc`."""
-
-    async def embed(texts: Sequence[str], **kwargs: Any) -> np.ndarray:
-        return await _embed(texts, endpoint.model, **{**_place(endpoint), **kwargs})
-
-    return EmbeddingFunc(func=embed, model_name=endpoint.model, **attributes)
-
-
-def _place(endpoint: ModelEndpoint) -> dict[str, Any]:
-    return {
-        "base_url": endpoint.base_url,
-        "api_key": endpoint.api_key,
-        "timeout": endpoint.timeout,
-        **endpoint.options,
-    }
+    return bound_embedding(_embed, endpoint, **attributes)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -55,6 +56,35 @@ class EmbeddingOptions:
     def prefixed(self, texts: Sequence[str]) -> list[str]:
         """Return the texts as they are sent."""
         return [self.prefix + text for text in texts]
+
+
+async def one_request_each(
+    embed: Callable[[str], Awaitable[Any]], texts: Sequence[str], parallel: int = 8
+) -> list[Any]:
+    """Embed texts with a server that takes one text per request, with several requests under way at once.
+
+    What the first request to fail raises is raised here, and the others are cancelled.
+
+    Args:
+        embed: Returns the vector of a text, as :func:`decode_vectors` takes it.
+        texts: What to embed.
+        parallel: Requests that are under way at most.
+
+    Returns:
+        One vector per text.
+    """
+    slots = asyncio.Semaphore(parallel)
+
+    async def one(text: str) -> Any:
+        async with slots:
+            return await embed(text)
+
+    tasks = [asyncio.create_task(one(text)) for text in texts]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 def decode_vectors(source: str, rows: Sequence[Any], expected: int) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lightrag.contracts.models import EmbeddingFunc, LLMFunc, LLMReply
 from lightrag.exceptions import ModelReplyError
+from lightrag.llm.binding import bound_embedding
 from lightrag.llm.chat import model_name
 from lightrag.llm.compatible import GEMINI
 from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors
@@ -119,9 +120,4 @@ def create_llm(endpoint: ModelEndpoint) -> LLMFunc:
 
 def create_embedding(endpoint: ModelEndpoint, **attributes: Any) -> EmbeddingFunc:
     """Return the embedding function for a model of Gemini; ``attributes`` are those of :class:`EmbeddingFunc`."""
-
-    async def embed(texts: Sequence[str], **kwargs: Any) -> np.ndarray:
-        defaults = {"timeout": endpoint.timeout, **endpoint.options}
-        return await _embed(texts, endpoint.model, endpoint.base_url, endpoint.api_key, **{**defaults, **kwargs})
-
-    return EmbeddingFunc(func=embed, model_name=endpoint.model, **attributes)
+    return bound_embedding(_embed, endpoint, **attributes)

@@ -1,17 +1,12 @@
-"""Embeddings of Jina."""
+"""Embeddings of Jina, with the key of ``JINA_API_KEY`` unless another is given."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lightrag.contracts.models import EmbeddingFunc
-from lightrag.llm.embeddings import EmbeddingOptions
-from lightrag.llm.vector_services import VectorService, bound_embedding, embed
+from lightrag.llm.vector_services import VectorService
 from lightrag.runtime.endpoints import ModelEndpoint
-
-if TYPE_CHECKING:
-    import numpy as np
 
 JINA = VectorService(
     name="Jina",
@@ -24,41 +19,11 @@ JINA = VectorService(
     base64_field={"embedding_type": "base64"},
 )
 
-
-async def _embed(
-    texts: Sequence[str],
-    model: str = JINA.model,
-    embedding_dim: int | None = None,
-    base_url: str | None = None,
-    api_key: str | None = None,
-    **kwargs: Any,
-) -> np.ndarray:
-    """Embed texts.
-
-    Args:
-        texts: What to embed.
-        model: Name of the model.
-        embedding_dim: Shorten the vectors to this dimension.
-        base_url: Address of the route, if it is not Jina's own.
-        api_key: Key; ``None`` for ``JINA_API_KEY``.
-        kwargs: ``context``, ``use_base64``, ``timeout`` and ``token_tracker`` are understood, all else is sent.
-
-    Returns:
-        ``float32`` array of shape ``(len(texts), dimension)``.
-
-    Raises:
-        InputError: There is no key.
-        ModelError: The service failed; see :func:`lightrag.llm.vector_services.embed`.
-    """
-    endpoint = ModelEndpoint(model, base_url, api_key)
-    return await embed(JINA, texts, endpoint, EmbeddingOptions.take(kwargs), embedding_dim)
-
-
 jina_embed = EmbeddingFunc(
-    embedding_dim=2048, func=_embed, max_token_size=8192, model_name=JINA.model, supports_asymmetric=True
+    embedding_dim=2048, func=JINA.embed, max_token_size=8192, model_name=JINA.model, supports_asymmetric=True
 )
 
 
 def create_embedding(endpoint: ModelEndpoint, **attributes: Any) -> EmbeddingFunc:
     """Return the embedding function for a model of Jina, or of a compatible server."""
-    return bound_embedding(JINA, endpoint, **attributes)
+    return JINA.embedding(endpoint, **attributes)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 from lightrag.contracts.models import EmbeddingFunc, LLMFunc, LLMReply
 from lightrag.exceptions import ModelReplyError
+from lightrag.llm.binding import bound_embedding, bound_llm
 from lightrag.llm.chat import ChatOptions, ChatReply, chat_options, model_name, reply_text
-from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors
+from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors, one_request_each
 from lightrag.llm.streams import ReplyStream
 from lightrag.runtime.endpoints import ModelEndpoint
 from lightrag.runtime.http_json import (
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 URL = "http://localhost:9600"
 EMBEDDING_MODEL = "lollms_embedding_model"
 _CHAT_TIMEOUT = 600.0
-# So many texts are under way at once.
-_PARALLEL = 8
 
 
 async def lollms_model_if_cache(
@@ -139,21 +137,14 @@ async def _embed(texts: Sequence[str], embed_model: str | None = None, **kwargs:
     options = EmbeddingOptions.take(kwargs)
     service = _service(dict(options.request), "lollms_embed", options.timeout or DEFAULT_TIMEOUT)
     source = f"embedding model at {service.url!r}"
-    slots = asyncio.Semaphore(_PARALLEL)
 
     async def one(text: str) -> Any:
-        async with slots:
-            answer = await post_json(source, service, {"text": text})
+        answer = await post_json(source, service, {"text": text})
         if not isinstance(answer, dict) or "vector" not in answer:
             raise ModelReplyError(f"{source} sent no vector: {str(answer)[:200]!r}")
         return answer["vector"]
 
-    tasks = [asyncio.create_task(one(text)) for text in options.prefixed(texts)]
-    try:
-        return decode_vectors(source, await asyncio.gather(*tasks), len(texts))
-    finally:
-        for task in tasks:
-            task.cancel()
+    return decode_vectors(source, await one_request_each(one, options.prefixed(texts)), len(texts))
 
 
 lollms_embed = EmbeddingFunc(embedding_dim=1024, func=_embed, max_token_size=8192, model_name=EMBEDDING_MODEL)
@@ -161,32 +152,9 @@ lollms_embed = EmbeddingFunc(embedding_dim=1024, func=_embed, max_token_size=819
 
 def create_llm(endpoint: ModelEndpoint) -> LLMFunc:
     """Return the function that calls a model through this binding."""
-
-    async def complete(
-        prompt: str,
-        system_prompt: str | None = None,
-        history_messages: Sequence[Mapping[str, Any]] | None = None,
-        **kwargs: Any,
-    ) -> LLMReply:
-        given = {**_place(endpoint), **kwargs}
-        return await lollms_model_if_cache(endpoint.model, prompt, system_prompt, history_messages, **given)
-
-    return complete
+    return bound_llm(lollms_model_if_cache, endpoint)
 
 
 def create_embedding(endpoint: ModelEndpoint, **attributes: Any) -> EmbeddingFunc:
     """Return the embedding function for a server; ``attributes`` are those of :class:`EmbeddingFunc`."""
-
-    async def embed(texts: Sequence[str], **kwargs: Any) -> np.ndarray:
-        return await _embed(texts, endpoint.model, **{**_place(endpoint), **kwargs})
-
-    return EmbeddingFunc(func=embed, model_name=endpoint.model, **attributes)
-
-
-def _place(endpoint: ModelEndpoint) -> dict[str, Any]:
-    return {
-        "base_url": endpoint.base_url,
-        "api_key": endpoint.api_key,
-        "timeout": endpoint.timeout,
-        **endpoint.options,
-    }
+    return bound_embedding(_embed, endpoint, **attributes)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lightrag.contracts.models import EmbeddingFunc, LLMFunc, LLMReply
+from lightrag.llm.binding import bound_embedding
 from lightrag.llm.chat import model_name
 from lightrag.llm.compatible import NVIDIA
 from lightrag.runtime.endpoints import ModelEndpoint
@@ -58,9 +59,4 @@ def create_llm(endpoint: ModelEndpoint) -> LLMFunc:
 
 def create_embedding(endpoint: ModelEndpoint, **attributes: Any) -> EmbeddingFunc:
     """Return the embedding function for a model that NVIDIA serves."""
-
-    async def embed(texts: Sequence[str], **kwargs: Any) -> np.ndarray:
-        place = {"base_url": endpoint.base_url, "api_key": endpoint.api_key, "timeout": endpoint.timeout}
-        return await _embed(texts, endpoint.model, **{**place, **endpoint.options, **kwargs})
-
-    return EmbeddingFunc(func=embed, model_name=endpoint.model, **attributes)
+    return bound_embedding(_embed, endpoint, **attributes)

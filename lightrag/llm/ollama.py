@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lightrag.contracts.models import EmbeddingFunc, LLMFunc, LLMReply
 from lightrag.exceptions import ModelReplyError, ModelTimeoutError
+from lightrag.llm.binding import bound_embedding, endpoint_arguments
 from lightrag.llm.chat import ChatOptions, ChatReply, chat_messages, chat_options, model_name, note_usage, reply_text
 from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors
 from lightrag.llm.streams import ReplyStream, started
@@ -215,26 +216,12 @@ def create_llm(endpoint: ModelEndpoint) -> LLMFunc:
         history_messages: Sequence[Mapping[str, Any]] | None = None,
         **kwargs: Any,
     ) -> LLMReply:
-        return await ollama_model_complete(
-            prompt, system_prompt, history_messages, **{**_defaults(endpoint), "model": endpoint.model, **kwargs}
-        )
+        given = {**endpoint_arguments(endpoint), "model": endpoint.model, **kwargs}
+        return await ollama_model_complete(prompt, system_prompt, history_messages, **given)
 
     return complete
 
 
 def create_embedding(endpoint: ModelEndpoint, **attributes: Any) -> EmbeddingFunc:
     """Return the embedding function for a model; ``attributes`` are those of :class:`EmbeddingFunc`."""
-
-    async def embed(texts: Sequence[str], **kwargs: Any) -> np.ndarray:
-        return await _embed(texts, endpoint.model, **{**_defaults(endpoint), **kwargs})
-
-    return EmbeddingFunc(func=embed, model_name=endpoint.model, **attributes)
-
-
-def _defaults(endpoint: ModelEndpoint) -> dict[str, Any]:
-    return {
-        "host": endpoint.base_url,
-        "api_key": endpoint.api_key,
-        "timeout": endpoint.timeout,
-        **endpoint.options,
-    }
+    return bound_embedding(_embed, endpoint, **attributes)

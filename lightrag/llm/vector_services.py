@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from lightrag.contracts.models import EmbeddingFunc
 from lightrag.exceptions import InputError, ModelReplyError
+from lightrag.llm.binding import bound_embedding
 from lightrag.llm.chat import note_usage
 from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors
 from lightrag.runtime.endpoints import ModelEndpoint
@@ -42,6 +43,61 @@ class VectorService:
     purposes: Mapping[str, str]
     base64_field: Mapping[str, str] = field(default_factory=dict)
 
+    async def embed(
+        self,
+        texts: Sequence[str],
+        model: str = "",
+        embedding_dim: int | None = None,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        **kwargs: Any,
+    ) -> np.ndarray:
+        """Embed texts.
+
+        Args:
+            texts: What to embed.
+            model: Name of the model; ``""`` for the service's own choice.
+            embedding_dim: Shorten the vectors to this dimension, where the model can.
+            base_url: Address of the route, if it is not the service's own.
+            api_key: Key; ``None`` for that of the settings.
+            kwargs: ``context``, ``query_prefix``, ``document_prefix``, ``use_base64``, ``timeout`` and
+                ``token_tracker`` are understood, all else is sent.
+
+        Returns:
+            ``float32`` array of shape ``(len(texts), dimension)``.
+
+        Raises:
+            InputError: There is no key.
+            ModelReplyError: The answer has another number of vectors, or they cannot be read.
+            ContextTooLongError: A text is too long for the model.
+            ModelTimeoutError: The server was too slow.
+            ProviderError: The server could not be reached, or refused.
+        """
+        options = EmbeddingOptions.take(kwargs)
+        key = service_key(api_key, base_url, self.key_setting, self.name)
+        model = model or self.model
+        body: dict[str, Any] = {"model": model, "input": options.prefixed(texts), **options.request}
+        if options.use_base64:
+            body |= self.base64_field
+        purpose = self.purposes.get(options.context)
+        if purpose:
+            body.setdefault(self.purpose_field, purpose)
+        if embedding_dim is not None:
+            body[self.dimension_field] = embedding_dim
+        source = f"embedding model {model!r}"
+        answer = await post_json(source, Service(base_url or self.url, key, options.timeout or DEFAULT_TIMEOUT), body)
+        rows = answer.get("data") if isinstance(answer, dict) else None
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise ModelReplyError(f"{source} sent no list of vectors: {str(answer)[:200]!r}")
+        used = answer.get("usage") or {}
+        note_usage(options.token_tracker, used.get("prompt_tokens") or used.get("total_tokens"), 0)
+        ordered = sorted(rows, key=lambda row: row.get("index") or 0)
+        return decode_vectors(source, [row.get("embedding") for row in ordered], len(texts))
+
+    def embedding(self, endpoint: ModelEndpoint, **attributes: Any) -> EmbeddingFunc:
+        """Return the embedding function for a model; ``attributes`` are those of :class:`EmbeddingFunc`."""
+        return bound_embedding(self.embed, replace(endpoint, model=endpoint.model or self.model), **attributes)
+
 
 def service_key(given: str | None, address: str | None, setting: str, name: str) -> str:
     """Return the key for a service.
@@ -63,61 +119,3 @@ def service_key(given: str | None, address: str | None, setting: str, name: str)
     if not key:
         raise InputError(f"no key for {name} is given: set api_key, or {setting.upper()}")
     return key
-
-
-async def embed(
-    service: VectorService,
-    texts: Sequence[str],
-    endpoint: ModelEndpoint,
-    options: EmbeddingOptions,
-    dimension: int | None = None,
-) -> np.ndarray:
-    """Embed texts.
-
-    Args:
-        service: How the service names things.
-        texts: What to embed.
-        endpoint: Model, key, and the address of the route if it is not the service's own.
-        options: How to ask.
-        dimension: Shorten the vectors to this dimension, where the model can.
-
-    Returns:
-        ``float32`` array of shape ``(len(texts), dimension)``.
-
-    Raises:
-        InputError: There is no key.
-        ModelReplyError: The answer has another number of vectors, or they cannot be read.
-        ContextTooLongError: A text is too long for the model.
-        ModelTimeoutError: The server was too slow.
-        ProviderError: The server could not be reached, or refused.
-    """
-    key = service_key(endpoint.api_key, endpoint.base_url, service.key_setting, service.name)
-    model = endpoint.model or service.model
-    body: dict[str, Any] = {"model": model, "input": options.prefixed(texts), **options.request}
-    if options.use_base64:
-        body |= service.base64_field
-    purpose = service.purposes.get(options.context)
-    if purpose:
-        body.setdefault(service.purpose_field, purpose)
-    if dimension is not None:
-        body[service.dimension_field] = dimension
-    source = f"embedding model {model!r}"
-    place = Service(endpoint.base_url or service.url, key, options.timeout or endpoint.timeout or DEFAULT_TIMEOUT)
-    answer = await post_json(source, place, body)
-    rows = answer.get("data") if isinstance(answer, dict) else None
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise ModelReplyError(f"{source} sent no list of vectors: {str(answer)[:200]!r}")
-    used = answer.get("usage") or {}
-    note_usage(options.token_tracker, used.get("prompt_tokens") or used.get("total_tokens"), 0)
-    ordered = sorted(rows, key=lambda row: row.get("index") or 0)
-    return decode_vectors(source, [row.get("embedding") for row in ordered], len(texts))
-
-
-def bound_embedding(service: VectorService, endpoint: ModelEndpoint, **attributes: Any) -> EmbeddingFunc:
-    """Return the embedding function of a service; ``attributes`` are those of :class:`EmbeddingFunc`."""
-
-    async def call(texts: Sequence[str], embedding_dim: int | None = None, **kwargs: Any) -> np.ndarray:
-        options = EmbeddingOptions.take({**endpoint.options, **kwargs})
-        return await embed(service, texts, endpoint, options, embedding_dim)
-
-    return EmbeddingFunc(func=call, model_name=endpoint.model or service.model, **attributes)
