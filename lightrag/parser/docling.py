@@ -7,8 +7,7 @@ from typing import Any
 
 from lightrag.exceptions import InputError, LightRAGError, ModelReplyError
 from lightrag.parser.result import ParsedText
-from lightrag.parser.service import Service, ServiceOptions, checked_text, connect, file_name, read_content
-from lightrag.parser.text import unify_line_ends
+from lightrag.parser.service import Service, ServiceOptions, connect, file_name, parsed_text, read_content
 
 _NAME = "docling"
 # The service itself waits so long before it answers that a task is still going on, which saves questions.
@@ -75,7 +74,7 @@ def _read_result(source: str, result: dict[str, Any]) -> ParsedText:
     document = result.get("document")
     text = document.get("md_content") if isinstance(document, dict) else None
     warnings = (f"{_NAME} converted only a part: {_errors(result)}",) if status == "partial_success" else ()
-    return ParsedText(unify_line_ends(checked_text(_NAME, source, text)), warnings, _NAME)
+    return parsed_text(_NAME, source, text, warnings)
 
 
 def _errors(result: dict[str, Any]) -> str:

@@ -9,8 +9,7 @@ from urllib.parse import urljoin
 
 from lightrag.exceptions import InputError, ModelReplyError
 from lightrag.parser.result import ParsedText
-from lightrag.parser.service import Service, ServiceOptions, checked_text, connect, file_name, read_content
-from lightrag.parser.text import unify_line_ends
+from lightrag.parser.service import Service, ServiceOptions, connect, file_name, parsed_text, read_content
 
 _NAME = "mineru"
 _FINAL = frozenset({"completed", "partial", "failed", "canceled"})
@@ -53,7 +52,7 @@ async def parse_with_mineru(source: str, content: bytes | Path, options: Service
     if len(found) != 1 or not isinstance(found[0], dict):
         reason = answer.get("error") or answer.get("message") or f"{len(found)} results for one file"
         raise ModelReplyError(f"{_NAME} sent no result for {source!r}: {reason}")
-    return _parsed(source, found[0].get("md_content"))
+    return parsed_text(_NAME, source, found[0].get("md_content"))
 
 
 async def parse_with_mineru_jobs(source: str, content: bytes | Path, options: ServiceOptions) -> ParsedText:
@@ -89,7 +88,7 @@ async def parse_with_mineru_jobs(source: str, content: bytes | Path, options: Se
 
         done = await service.poll(ask, lambda state: str(state.get("status")) in _FINAL)
         output = await service.send("GET", f"v1/files/{_output_id(done, source)}/content", source)
-    return _parsed(source, output.content.decode("utf-8", "replace"))
+    return parsed_text(_NAME, source, output.content.decode("utf-8", "replace"))
 
 
 async def _upload(service: Service, source: str, data: bytes) -> str:
@@ -149,7 +148,3 @@ def _text_field(answer: dict[str, Any], source: str, name: str) -> str:
 
 def _headers(options: ServiceOptions) -> dict[str, str]:
     return {"Authorization": f"Bearer {options.api_key}"} if options.api_key else {}
-
-
-def _parsed(source: str, text: Any) -> ParsedText:
-    return ParsedText(unify_line_ends(checked_text(_NAME, source, text)), (), _NAME)

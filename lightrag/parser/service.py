@@ -11,6 +11,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from lightrag.exceptions import InputError, ModelReplyError, ModelTimeoutError
+from lightrag.parser.result import ParsedText
+from lightrag.parser.text import unify_line_ends
 from lightrag.runtime.model_errors import ProviderError, parse_retry_after, provider_error, redact
 
 if TYPE_CHECKING:
@@ -172,8 +174,8 @@ def file_name(source: str) -> str:
     return PurePosixPath(source.replace("\\", "/")).name
 
 
-def checked_text(name: str, source: str, text: Any) -> str:
-    """Return the text that a service found.
+def parsed_text(name: str, source: str, text: Any, warnings: tuple[str, ...] = ()) -> ParsedText:
+    """Return the text that a service found in a file, with the warnings that belong to it.
 
     Raises:
         InputError: It found none.
@@ -183,4 +185,4 @@ def checked_text(name: str, source: str, text: Any) -> str:
         raise ModelReplyError(f"{name} sent no text for {source!r}, but {type(text).__name__}")
     if not text or not text.strip():
         raise InputError(f"{source!r} holds no text that {name} recognises")
-    return text
+    return ParsedText(unify_line_ends(text), warnings, name)

@@ -145,25 +145,23 @@ def test_output_that_finds_no_room_is_told_in_one_line(capsys: pytest.CaptureFix
     assert capsys.readouterr().err == "lightrag: no room left to write: No space left on device\n"
 
 
-def test_a_missing_package_is_named_with_its_extra(tmp_path: Path) -> None:
-    program = (
-        "import sys, importlib.util as util; found = util.find_spec; "
-        "util.find_spec = lambda name, *more: None if name == 'typer' else found(name, *more); "
-        "from lightrag.cli import main; sys.exit(main())"
-    )
+@pytest.mark.parametrize(
+    ("missing", "extra"),
+    [
+        (
+            "import importlib.util as util; found = util.find_spec; "
+            "util.find_spec = lambda name, *more: None if name == 'typer' else found(name, *more)",
+            "cli",
+        ),
+        ("sys.modules['fastapi'] = None; sys.argv = ['lightrag', 'serve']", "api"),
+    ],
+    ids=["command", "serve"],
+)
+def test_a_missing_package_is_named_with_its_extra(missing: str, extra: str, tmp_path: Path) -> None:
+    program = f"import sys; {missing}; from lightrag.cli import main; sys.exit(main())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 1
-    assert "pip install 'lightrag-hku[cli]'" in done.stderr
-
-
-def test_serve_without_its_packages_names_the_extra(tmp_path: Path) -> None:
-    program = (
-        "import sys; sys.modules['fastapi'] = None; sys.argv = ['lightrag', 'serve']; "
-        "from lightrag.cli import main; sys.exit(main())"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.returncode == 1
-    assert "pip install 'lightrag-hku[api]'" in done.stderr
+    assert f"pip install 'lightrag-hku[{extra}]'" in done.stderr
 
 
 def test_no_colour_and_no_width_in_a_pipe(store: Path) -> None:
