@@ -18,6 +18,7 @@ from lightrag.contracts.evidence import ObjectKind, relation_key
 from lightrag.contracts.kv import BaseKVStorage
 from lightrag.graph.change import GraphChange, entity_vector_id, relation_vector_id
 from lightrag.graph.rebuild import without_documents
+from lightrag.ingest.take_over_custom import adopt_custom_graphs
 from lightrag.ingest.take_over_documents import evidence_from_replies
 from lightrag.ingest.take_over_objects import ChunkLists, take_over_objects
 from lightrag.kg.files.outside import Outside
@@ -54,6 +55,7 @@ async def take_over_outside_changes(context: EngineContext, lists: ChunkLists | 
         len(found.edges),
     )
     async with context.graph_lock:
+        await adopt_custom_graphs(context)
         touched = _Touched(found)
         await _leave_scopes(context, [*found.gone_documents, *found.new_documents])
         await touched.add_objects_of(context, found.gone_documents)

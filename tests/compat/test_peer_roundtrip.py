@@ -210,9 +210,25 @@ async def test_objects_without_documents(tmp_path: Path) -> None:
         assert await labels_of(engine) == ["Ann", "Eve", "Oslo", "Uri"]
         rows = (await engine.context.stores.evidence.of_objects(ObjectKind.ENTITY, ["Eve"]))["Eve"]
         assert [row.description for row in rows] == ["Eve, by hand."]
+        # The package keeps no document of a custom graph; without one a repair would take it for remains.
+        assert await engine.acheck(repair=True) == []
+        assert await labels_of(engine) == ["Ann", "Eve", "Oslo", "Uri"]
+        await engine.aupdate_document_metadata("s", {"tags": ["custom"]})
+        assert await chunks_of(engine, "text", required_tags=["custom"]) == ["A custom text."]
         assert (await engine.adelete_by_doc_id("a")).status == "success"
         assert await labels_of(engine) == ["Eve", "Uri"]
-    assert peer(tmp_path, ["labels"]) == [["Eve", "Uri"]]
+    again = {
+        "chunks": [{"content": "More text of it.", "source_id": "s"}],
+        "entities": [{"entity_name": "Fay", "description": "Fay, by hand.", "source_id": "s"}],
+        "relationships": [],
+    }
+    assert peer(tmp_path, ["labels"], ["custom", again], ["status"])[0] == ["Eve", "Uri"]
+    async with ours(tmp_path) as engine:
+        assert await engine.acheck(repair=True) == []
+        assert await chunks_of(engine, "text", required_tags=["custom"]) == ["A custom text.", "More text of it."]
+        assert (await engine.adelete_by_doc_id("s")).status == "success"
+        assert await labels_of(engine) == []
+    assert peer(tmp_path, ["labels"], ["chunks", "text"]) == [[], []]
 
 
 async def test_without_kept_replies_no_text_of_one_document_shows_under_a_filter_for_another(tmp_path: Path) -> None:

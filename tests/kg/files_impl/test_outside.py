@@ -15,6 +15,7 @@ from lightrag import LightRAG, QueryParam
 from lightrag.contracts.evidence import ObjectKind
 from lightrag.exceptions import StorageError
 from lightrag.graph.check import graph_consistency
+from lightrag.runtime.hashing import compute_mdhash_id
 from tests.fakes.facts import FactModel, make_embedding
 from tests.kg.files_impl.workspace import PEER_FOLDER, STORAGES, content_of, copy_of_peer_folder
 
@@ -245,4 +246,28 @@ async def test_the_default_refuses_the_folder_and_names_both_ways_out(tmp_path: 
     assert content_of(tmp_path) == before
     # In a workspace of its own there are no such files.
     engine = await open_engine(tmp_path, **sqlite, workspace="other")
+    await engine.finalize_storages()
+
+
+async def test_a_custom_graph_gets_the_document_that_the_package_does_not_keep(tmp_path: Path) -> None:
+    copy_of_peer_folder(tmp_path)
+    text = "By hand: Eve keeps the lighthouse."
+    chunk_id = compute_mdhash_id(text, "chunk-")
+    row = {"tokens": 9, "content": text, "chunk_order_index": 0, "full_doc_id": "s", "file_path": "custom.txt"}
+    edit_json(tmp_path, "kv_store_text_chunks.json", lambda rows: rows.update({chunk_id: row}))
+    graph = nx.read_graphml(tmp_path / GRAPHML)
+    graph.add_node("Eve", entity_id="Eve", description="Keeper.", entity_type="person", source_id=chunk_id)
+    nx.write_graphml(graph, tmp_path / GRAPHML)
+    engine = await open_engine(tmp_path)
+    # Its vector is missing because this test writes none; nothing else is to be mended, and nothing goes.
+    assert await engine.acheck(repair=True) == [f"chunk {chunk_id!r} has no vector of its text"]
+    assert await engine.acheck() == []
+    assert "Eve" in await engine.get_graph_labels()
+    await engine.aupdate_document_metadata("s", {"tags": ["by-hand"]})
+    param = QueryParam(mode="local", ll_keywords=["Eve"], required_tags=["by-hand"])
+    data = (await engine.aquery_data("Who is Eve?", param))["data"]
+    assert [entity["entity_name"] for entity in data["entities"]] == ["Eve"]
+    assert [chunk["file_path"] for chunk in data["chunks"]] == ["custom.txt"]
+    assert (await engine.adelete_by_doc_id("s")).status == "success"
+    assert "Eve" not in await engine.get_graph_labels()
     await engine.finalize_storages()
