@@ -1,27 +1,17 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser, Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Locator, Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
 import { seriousFaults } from './axe'
-import { launch, openPage, settled } from './browser'
-import { readCorpus, repository, startServer, type Server } from './server'
+import { openPage, settled } from './browser'
+import { repository } from './server'
+import { browser, server, withCorpus, withServer } from './setup'
 
 const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true }
 const PAGES = ['/documents', '/ask', '/graph', '/settings', '/api']
 
-let server: Server
-let browser: Browser
-
-beforeAll(async () => {
-  server = await startServer()
-  await readCorpus(server.root, 'archive')
-  browser = await launch()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-})
+withServer()
+withCorpus('archive')
 
 it('finds a fault where there is one', async () => {
   const { page } = await openPage(browser, server.root)

@@ -1,24 +1,12 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { launch, openPage, settled } from './browser'
-import { startServer, type Server } from './server'
+import { beforeAll, expect, it } from 'vitest'
+import { settled } from './browser'
+import { faults, page, server, withPage, withServer } from './setup'
 
-let server: Server
-let browser: Browser
-let page: Page
-let faults: string[]
-
+withServer()
+withPage()
 beforeAll(async () => {
-  server = await startServer()
-  browser = await launch()
-  ;({ page, faults } = await openPage(browser, server.root))
   await page.goto(server.page('/documents'))
   await page.getByText('No documents yet').waitFor()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
 })
 
 const row = (name: string) => page.getByRole('row').filter({ hasText: name })

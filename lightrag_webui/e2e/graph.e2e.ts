@@ -1,30 +1,10 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { seriousFaults } from './axe'
-import { launch, openPage } from './browser'
-import { readCorpus, startServer, type Server } from './server'
+import { page, server, withCorpus, withPages, withServer } from './setup'
 
-let server: Server
-let browser: Browser
-let page: Page
-let faults: string[]
-
-beforeAll(async () => {
-  server = await startServer()
-  await readCorpus(server.root)
-  browser = await launch()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-})
-beforeEach(async (test) => {
-  ;({ page, faults } = await openPage(browser, server.root))
-  test.onTestFinished(async () => {
-    expect(faults).toEqual([])
-    await page.context().close()
-  })
-})
+withServer()
+withCorpus()
+withPages()
 
 const status = () => page.getByTestId('graph-status')
 const count = async () => Number.parseInt((await status().innerText()).trim() || '-1', 10)

@@ -1,26 +1,12 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { launch, openPage } from './browser'
-import { readCorpus, startServer, type Server } from './server'
+import { expect, it } from 'vitest'
+import { readCorpus } from './server'
+import { faults, page, server, withPage, withServer } from './setup'
 
-let server: Server
-let browser: Browser
-let page: Page
-let faults: string[]
-
-beforeAll(async () => {
-  server = await startServer()
-  browser = await launch()
-  ;({ page, faults } = await openPage(browser, server.root))
-})
-
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-})
+withServer()
+withPage()
 
 it('begins with an invitation where there is nothing yet', async () => {
   await page.goto(server.page('/ask'))
