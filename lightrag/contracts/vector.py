@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lightrag.contracts.storage import StorageNameSpace
+from lightrag.exceptions import InputError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,6 +38,24 @@ FILTER_FIELD_DEFAULTS: dict[str, Any] = {
     "has_open_end": False,
     "filter_doc_count": 0,
 }
+
+
+def check_filter_fields(row: Row) -> None:
+    """Refuse filter fields of another type than their default; one that is missing or ``None`` is not given.
+
+    Raises:
+        InputError: A field has a value of another type.
+    """
+    for name in FILTER_FIELD_DEFAULTS.keys() & row.keys():
+        value, default = row[name], FILTER_FIELD_DEFAULTS[name]
+        if value is None:
+            continue
+        if isinstance(default, list):
+            fits, wanted = isinstance(value, list | tuple) and all(isinstance(tag, str) for tag in value), "list of str"
+        else:
+            fits, wanted = type(value) is type(default), type(default).__name__
+        if not fits:
+            raise InputError(f"field {name!r} must be {wanted}, not {value!r}")
 
 
 @dataclass(kw_only=True, eq=False)

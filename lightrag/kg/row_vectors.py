@@ -87,3 +87,21 @@ def check_finite(vectors: NDArray[np.floating], names: Sequence[str], namespace:
     if not finite.all():
         bad = names[int(np.flatnonzero(~finite)[0])]
         raise EmbeddingMismatchError(f"the vector of {bad!r} for {namespace!r} holds NaN or infinity")
+
+
+def normalised(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
+    """Return rows of length 1; zero rows stay zero.
+
+    Args:
+        vectors: Finite, shape ``(rows, dimension)``.
+    """
+    import numpy as np
+
+    # The squares of very large or very small values would leave the range of the type.
+    wide = np.asarray(vectors, dtype=np.float64)
+    largest = np.abs(wide).max(axis=1, initial=0.0)
+    largest[largest == 0.0] = 1.0
+    wide = wide / largest[:, None]
+    lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+    lengths[lengths == 0.0] = 1.0
+    return np.ascontiguousarray(wide / lengths[:, None], dtype="<f4")

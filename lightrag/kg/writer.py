@@ -1,4 +1,4 @@
-"""One thread through which every change of an embedded workspace goes, and blocks of writes that are one change."""
+"""One thread through which every change of an embedded workspace goes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import asyncio
 import queue
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import asynccontextmanager, suppress
-from contextvars import ContextVar
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from lightrag.exceptions import StorageError
+from lightrag.kg.unit_of_work import UnitOfWork, settled
 
 W = TypeVar("W")
 
@@ -126,73 +126,11 @@ class Writer(ABC, Generic[W]):
         self.commit(group)
 
 
-@dataclass(slots=True, eq=False)
-class _Block(Generic[W]):
-    """Writes collected by a :meth:`Transactional.transaction`."""
-
-    writes: list[W] = field(default_factory=list)
-    closed: bool = False
-
-
-_BLOCKS: ContextVar[Mapping[int, _Block[Any]]] = ContextVar("blocks", default={})  # noqa: B039 - never changed in place
-
-
-class Transactional(Generic[W]):
-    """What all stores of a workspace write to."""
+class Transactional(UnitOfWork[W]):
+    """What all stores of an embedded workspace write to: every commit is a job of its writer."""
 
     _writer: Writer[W]
 
-    async def write(self, write: W) -> None:
-        """Commit a write; inside a :meth:`transaction` only remember it.
-
-        Raises:
-            StorageFullError: The disk is full; nothing of the write was stored.
-            StorageError: It could not be stored.
-        """
-        block = _BLOCKS.get().get(id(self))
-        if block is not None and not block.closed:
-            block.writes.append(write)
-            return
-        await _settled(self._writer.submit(write))
-
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[None]:
-        """Collect the writes of the block, those of tasks started in it included, and commit them as one.
-
-        A block inside another one joins it; when it fails, only its own writes are forgotten.
-        """
-        blocks = _BLOCKS.get()
-        outer = blocks.get(id(self))
-        block: _Block[W] = _Block()
-        token = _BLOCKS.set({**blocks, id(self): block})
-        try:
-            yield
-        finally:
-            block.closed = True
-            _BLOCKS.reset(token)
-        if not block.writes:
-            return
-        if outer is not None and not outer.closed:
-            outer.writes.extend(block.writes)
-            return
-        await _settled(self._writer.submit(self._writer.joined(block.writes)))
-
-
-async def _settled(commit: Future[None]) -> None:
-    """Await a commit to its end, also when the caller is cancelled meanwhile.
-
-    The writer makes the commit in any case. A caller that left before would give back its locks while what it wrote
-    is not there yet, and the next one would compute from the state before.
-    """
-    waiting = asyncio.wrap_future(commit)
-    cancelled: asyncio.CancelledError | None = None
-    while not waiting.done():
-        try:
-            await asyncio.shield(waiting)
-        except asyncio.CancelledError as error:
-            if waiting.cancelled():
-                raise
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
-    waiting.result()
+    async def _commit(self, writes: Sequence[W]) -> None:
+        write = writes[0] if len(writes) == 1 else self._writer.joined(writes)
+        await settled(asyncio.wrap_future(self._writer.submit(write)))

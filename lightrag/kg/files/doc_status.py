@@ -16,7 +16,7 @@ from lightrag.kg.files.kinds import STATUS
 from lightrag.kg.files.status_table import StatusTable
 from lightrag.kg.files.store import FileStore
 from lightrag.kg.files.table import Change
-from lightrag.kg.sqlite.texts import check_ids, encode_json
+from lightrag.kg.texts import check_ids, encode_json
 
 if TYPE_CHECKING:
     from lightrag.query_filters import DocumentFacts, VectorQueryFilter

@@ -23,7 +23,7 @@ from lightrag.kg.files.outside import Outside, outside_changes
 from lightrag.kg.files.status_table import StatusTable
 from lightrag.kg.files.store import FileStore
 from lightrag.kg.files.table import Change
-from lightrag.kg.sqlite.texts import check_ids, check_text
+from lightrag.kg.texts import check_ids, check_text
 
 if TYPE_CHECKING:
     from lightrag.query_filters import VectorQueryFilter

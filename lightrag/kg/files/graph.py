@@ -18,8 +18,8 @@ from lightrag.kg.files.graph_table import GraphTable, sorted_pair
 from lightrag.kg.files.kinds import GRAPH
 from lightrag.kg.files.store import FileStore
 from lightrag.kg.files.table import Change
-from lightrag.kg.sqlite.graph_view import ALL_NODES, best_labels
-from lightrag.kg.sqlite.texts import check_ids, encode_json
+from lightrag.kg.labels import ALL_NODES, best_labels
+from lightrag.kg.texts import check_ids, encode_json
 
 
 @dataclass(kw_only=True, eq=False)

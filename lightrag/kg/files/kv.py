@@ -13,7 +13,7 @@ from lightrag.kg.files.kinds import KEY_VALUE
 from lightrag.kg.files.row_table import RowTable
 from lightrag.kg.files.store import FileStore
 from lightrag.kg.files.table import Change
-from lightrag.kg.sqlite.texts import check_ids, encode_json, without
+from lightrag.kg.texts import check_ids, encode_json, without
 
 _ADDED_ON_READ = frozenset({"_id", "create_time", "update_time"})
 

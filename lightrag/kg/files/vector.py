@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from lightrag.constants import VECTOR_ENTITIES, VECTOR_RELATIONSHIPS
-from lightrag.contracts.vector import FILTER_FIELD_DEFAULTS, BaseVectorStorage, Row
+from lightrag.contracts.vector import FILTER_FIELD_DEFAULTS, BaseVectorStorage, Row, check_filter_fields
 from lightrag.exceptions import EmbeddingMismatchError, InputError
 from lightrag.kg.files.eligibility import Eligibility
 from lightrag.kg.files.json_file import encode
@@ -16,10 +16,9 @@ from lightrag.kg.files.kinds import VECTOR
 from lightrag.kg.files.store import FileStore
 from lightrag.kg.files.table import Change
 from lightrag.kg.files.vector_table import VectorTable
-from lightrag.kg.row_vectors import target_vector, vectors_of_rows
-from lightrag.kg.sqlite.filter_columns import split
-from lightrag.kg.sqlite.matrix import Hit, exact_similarities, normalised, search
-from lightrag.kg.sqlite.texts import check_ids, check_text, encode_json
+from lightrag.kg.row_vectors import normalised, target_vector, vectors_of_rows
+from lightrag.kg.sqlite.matrix import Hit, exact_similarities, search
+from lightrag.kg.texts import check_ids, check_text, encode_json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -174,7 +173,7 @@ class NanoVectorDBStorage(FileStore[VectorTable], BaseVectorStorage):
         if not isinstance(content, str):
             raise InputError(f"row {key!r} needs a content of type str, not {content!r}")
         check_text(content, key)
-        split(row)
+        check_filter_fields(row)
         known = self.meta_fields | FILTER_FIELD_DEFAULTS.keys()
         fields = {
             name: value

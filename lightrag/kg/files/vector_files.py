@@ -194,7 +194,7 @@ def _of_unit_length(vectors: Vectors) -> Vectors:
     """Return vectors of length 1 or 0; those that are nearly so stay as they are, to the bit."""
     import numpy as np
 
-    from lightrag.kg.sqlite.matrix import normalised
+    from lightrag.kg.row_vectors import normalised
 
     # The peer divides zero vectors by their length.
     vectors = np.where(np.isfinite(vectors).all(axis=1, keepdims=True), vectors, np.float32(0.0))

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from lightrag.exceptions import InputError, StorageError
+from lightrag.exceptions import StorageError
 from lightrag.kg.sqlite import schema
 from lightrag.kg.sqlite.connection import connect_reader, connect_writer, translated
 from lightrag.kg.sqlite.dictionary import sweep
 from lightrag.kg.sqlite.matrix import VectorMatrix
-from lightrag.kg.sqlite.texts import check_text
 from lightrag.kg.sqlite.writer import DatabaseWriter, Exclusive, Write
+from lightrag.kg.workspaces import check_workspace
 from lightrag.kg.writer import Transactional
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ INLINE_ROWS = 2048
 # For reads whose number of rows nobody knows.
 MANY_ROWS = INLINE_ROWS + 1
 _READER_THREADS = 4
-_MAX_WORKSPACE_BYTES = 200
 
 
 class Database(Transactional[Write]):
@@ -280,11 +279,7 @@ def database_path(working_dir: str, workspace: str) -> Path:
     Raises:
         InputError: The workspace cannot be the name of a folder.
     """
-    if any(character in "/\\" or ord(character) < 32 for character in workspace) or workspace in (".", ".."):
-        raise InputError(f"workspace {workspace!r} must be a plain name: no '/', '\\', '.', '..' or control characters")
-    check_text(workspace, "workspace")
-    if len(workspace.encode()) > _MAX_WORKSPACE_BYTES:
-        raise InputError(f"workspace {workspace[:40]!r}... is longer than {_MAX_WORKSPACE_BYTES} bytes")
+    check_workspace(workspace)
     return Path(working_dir).resolve() / workspace / FILE_NAME
 
 

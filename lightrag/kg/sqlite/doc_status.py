@@ -21,8 +21,9 @@ from lightrag.kg.sqlite.filters import Condition, SQLiteCompiler
 from lightrag.kg.sqlite.selection import STATUS_TABLE, Selection
 from lightrag.kg.sqlite.status_facts import facts_of, processed_facts
 from lightrag.kg.sqlite.store import SQLiteStore
-from lightrag.kg.sqlite.texts import check_ids, check_text, decode_object, encode_json, json_list
+from lightrag.kg.sqlite.texts import json_list
 from lightrag.kg.sqlite.writer import AfterCommit
+from lightrag.kg.texts import check_ids, check_text, decode_object, encode_json
 from lightrag.query_filters import VectorQueryFilter, document_facts, document_predicate, facts_to_row
 
 if TYPE_CHECKING:

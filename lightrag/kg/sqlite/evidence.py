@@ -37,8 +37,9 @@ from lightrag.kg.sqlite.evidence_rows import (
 from lightrag.kg.sqlite.filter_writes import evidence_deleted, evidence_moved, evidence_written
 from lightrag.kg.sqlite.selection import EVIDENCE_TABLE, STATUS_TABLE
 from lightrag.kg.sqlite.store import SQLiteStore
-from lightrag.kg.sqlite.texts import check_ids, check_text, int_list
+from lightrag.kg.sqlite.texts import int_list
 from lightrag.kg.sqlite.writer import AfterCommit
+from lightrag.kg.texts import check_ids, check_text
 
 if TYPE_CHECKING:
     from lightrag.kg.sqlite.filter_memory import FilterMemory

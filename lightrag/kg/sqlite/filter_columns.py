@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from lightrag.exceptions import InputError
-from lightrag.kg.sqlite.texts import check_text, encode_json
+from lightrag.kg.texts import check_text, encode_json
 
 
 class FilterColumn(NamedTuple):

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from lightrag.contracts.graph import BaseGraphStorage, KnowledgeGraph, NodePair, Properties
+from lightrag.kg.labels import best_labels
 from lightrag.kg.sqlite import graph_view, graph_writes, schema
 from lightrag.kg.sqlite.database import snapshot
 from lightrag.kg.sqlite.dictionary import JOIN_PAIRS, pair_code, text_ids, texts_of
 from lightrag.kg.sqlite.filter_columns import COLUMN_LIST, joined, split
 from lightrag.kg.sqlite.graph_writes import EdgeRow, GraphTables, NodeRow
 from lightrag.kg.sqlite.store import SQLiteStore
-from lightrag.kg.sqlite.texts import check_ids, decode_object, encode_json, int_list, json_list
+from lightrag.kg.sqlite.texts import int_list, json_list
+from lightrag.kg.texts import check_ids, decode_object, encode_json
 
 _COLUMNS = COLUMN_LIST.split(", ")
 _NODE_COLUMNS = ", ".join(f"n.{name}" for name in ("properties", *_COLUMNS))
@@ -258,7 +260,7 @@ class SQLiteGraphStorage(SQLiteStore, BaseGraphStorage):
 
     async def search_labels(self, query: str, limit: int = 50) -> list[str]:
         """Return node ids that contain ``query`` in any case, best match first, then by id."""
-        return graph_view.best_labels(await self.get_all_labels(), query, limit)
+        return best_labels(await self.get_all_labels(), query, limit)
 
     async def get_knowledge_graph(self, node_label: str, max_depth: int = 3, max_nodes: int = 1000) -> KnowledgeGraph:
         """Return the part of the graph within ``max_depth`` hops of a node, nearest and best connected first."""

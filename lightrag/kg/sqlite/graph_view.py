@@ -7,18 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lightrag.contracts.graph import KnowledgeGraph, KnowledgeGraphEdge, KnowledgeGraphNode
+from lightrag.kg.labels import ALL_NODES
 from lightrag.kg.sqlite.database import snapshot
 from lightrag.kg.sqlite.dictionary import text_ids
 from lightrag.kg.sqlite.filter_columns import COLUMN_NAMES, joined
 from lightrag.kg.sqlite.graph_writes import GraphTables
-from lightrag.kg.sqlite.texts import decode_object, int_list
-
-ALL_NODES = "*"
-
-_EQUAL = 1000
-_PREFIX = 500
-_BASE = 100
-_WORD_START = 50
+from lightrag.kg.sqlite.texts import int_list
+from lightrag.kg.texts import decode_object
 
 
 @dataclass(slots=True)
@@ -111,29 +106,3 @@ class GraphView:
             described = joined(decode_object(properties), values)
             graph.edges.append(KnowledgeGraphEdge(f"{source}-{target}", "DIRECTED", source, target, described))
         return graph
-
-
-def best_labels(labels: Sequence[str], query: str, limit: int) -> list[str]:
-    """Return the labels that contain a text in any case, best first.
-
-    Args:
-        labels: All of them.
-        query: What to look for; blank finds nothing.
-        limit: How many at the most.
-    """
-    wanted = query.strip().casefold()
-    if not wanted or limit <= 0:
-        return []
-    scored = [(_score(folded, wanted), label) for label in labels if wanted in (folded := label.casefold())]
-    scored.sort(key=lambda item: (-item[0], item[1]))
-    return [label for _, label in scored[:limit]]
-
-
-def _score(label: str, wanted: str) -> int:
-    if label == wanted:
-        return _EQUAL
-    if label.startswith(wanted):
-        return _PREFIX
-    starts = (position for position in range(1, len(label)) if label.startswith(wanted, position))
-    at_word = any(not label[position - 1].isalnum() for position in starts)
-    return _BASE - len(label) + (_WORD_START if at_word else 0)

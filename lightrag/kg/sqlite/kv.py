@@ -11,7 +11,8 @@ from typing import ClassVar
 from lightrag.contracts.kv import BaseKVStorage, Record
 from lightrag.kg.sqlite import schema
 from lightrag.kg.sqlite.store import SQLiteStore
-from lightrag.kg.sqlite.texts import check_ids, decode_object, encode_json, json_list, without
+from lightrag.kg.sqlite.texts import json_list
+from lightrag.kg.texts import check_ids, decode_object, encode_json, without
 
 _ADDED_ON_READ = frozenset({"_id", "create_time", "update_time"})
 

@@ -211,24 +211,6 @@ class VectorMatrix:
         self.state = MatrixState(fresh.vectors, fresh.row_ids, len(kept), positions, fresh.dead, zeros)
 
 
-def normalised(vectors: NDArray[np.floating]) -> Vectors:
-    """Return rows of length 1; zero rows stay zero.
-
-    Args:
-        vectors: Finite, shape ``(rows, dimension)``.
-    """
-    import numpy as np
-
-    # The squares of very large or very small values would leave the range of the type.
-    wide = np.asarray(vectors, dtype=np.float64)
-    largest = np.abs(wide).max(axis=1, initial=0.0)
-    largest[largest == 0.0] = 1.0
-    wide = wide / largest[:, None]
-    lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide))
-    lengths[lengths == 0.0] = 1.0
-    return np.ascontiguousarray(wide / lengths[:, None], dtype="<f4")
-
-
 def search(
     state: MatrixState, target: Vectors, count: int, floor: float, eligible: Positions | None = None
 ) -> list[Hit]:

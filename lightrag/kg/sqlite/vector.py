@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -10,18 +9,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lightrag.contracts.vector import BaseVectorStorage, Row
-from lightrag.exceptions import EmbeddingMismatchError, InputError, UnsupportedFilterError
+from lightrag.exceptions import InputError, UnsupportedFilterError
+from lightrag.kg.row_vectors import normalised, vectors_of_rows
 from lightrag.kg.sqlite import schema
 from lightrag.kg.sqlite.database import Database
 from lightrag.kg.sqlite.dictionary import intern_texts
 from lightrag.kg.sqlite.filter_columns import COLUMN_LIST, COLUMN_NAMES, FILTER_NAMES, joined, split
 from lightrag.kg.sqlite.filter_writes import vectors_cleared, vectors_written
-from lightrag.kg.sqlite.matrix import Hit, MatrixState, VectorMatrix, exact_similarities, normalised, search
+from lightrag.kg.sqlite.matrix import Hit, MatrixState, VectorMatrix, exact_similarities, search
 from lightrag.kg.sqlite.selection import EVIDENCE_TABLE, STATUS_TABLE, Selection, VectorTable
 from lightrag.kg.sqlite.store import SQLiteStore
-from lightrag.kg.sqlite.texts import check_ids, check_text, decode_object, encode_json, int_list, json_list
+from lightrag.kg.sqlite.texts import int_list, json_list
 from lightrag.kg.sqlite.vector_space import VectorSpace
 from lightrag.kg.sqlite.writer import AfterCommit
+from lightrag.kg.texts import check_ids, check_text, decode_object, encode_json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -281,30 +282,8 @@ class SQLiteVectorDBStorage(SQLiteStore, BaseVectorStorage):
 
     async def _vectors(self, data: Mapping[str, Row]) -> NDArray[np.floating]:
         """Return the vectors of rows, shape ``(rows, dimension)``; those that rows do not bring are embedded."""
-        import numpy as np
-
-        given = [row.get("vector") for row in data.values()]
-        missing = [index for index, vector in enumerate(given) if vector is None]
-        if missing:
-            contents = [str(row["content"]) for row in data.values()]
-            size = max(1, int(self.global_config.get("embedding_batch_num", 10)))
-            batches = [missing[start : start + size] for start in range(0, len(missing), size)]
-            embedded = await asyncio.gather(
-                *(self.embedding_func([contents[index] for index in batch], context="document") for batch in batches)
-            )
-            for batch, array in zip(batches, embedded, strict=True):
-                for index, vector in zip(batch, array, strict=True):
-                    given[index] = vector
-        arrays = [np.asarray(vector) for vector in given]
-        for key, array in zip(data, arrays, strict=True):
-            if array.shape != (self.embedding_func.embedding_dim,):
-                raise EmbeddingMismatchError(
-                    f"the vector of row {key!r} has shape {array.shape}; "
-                    f"{self.namespace!r} holds vectors of shape {(self.embedding_func.embedding_dim,)}"
-                )
-        vectors = np.stack(arrays)
-        self._space.check_vectors(vectors, "a row", list(data))
-        return vectors
+        size = max(1, int(self.global_config.get("embedding_batch_num", 10)))
+        return await vectors_of_rows(data, self.embedding_func, batch_size=size, namespace=self.namespace)
 
     def _upsert_statement(self) -> str:
         changed = [name for name in _COLUMNS if name != "key"]

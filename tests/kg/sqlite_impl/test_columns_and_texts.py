@@ -20,7 +20,8 @@ from lightrag.kg.sqlite.dictionary import (
     texts_of,
 )
 from lightrag.kg.sqlite.filter_columns import COLUMN_DEFINITIONS, COLUMN_LIST, FILTER_COLUMNS, joined, split
-from lightrag.kg.sqlite.texts import check_ids, encode_json, json_list
+from lightrag.kg.sqlite.texts import json_list
+from lightrag.kg.texts import check_ids, encode_json
 from lightrag.predicates import FIELDS
 from lightrag.query_filters import STAMPED_FIELDS
 

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lightrag.exceptions import StorageError
+from lightrag.kg.row_vectors import normalised
 from lightrag.kg.sqlite import matrix as matrix_module
-from lightrag.kg.sqlite.matrix import MatrixState, VectorMatrix, exact_similarities, normalised, search
+from lightrag.kg.sqlite.matrix import MatrixState, VectorMatrix, exact_similarities, search
 
 DIMENSION = 16
 
