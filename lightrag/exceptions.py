@@ -7,6 +7,7 @@
     |   `-- QueryValidationError             a query text or parameter is out of range
     |-- UnsupportedFilterError               a store cannot express a clause; raised before any I/O
     |-- StorageError                         a store failed or refused
+    |   |-- StorageNotInitializedError       the stores are not open
     |   |-- StorageFullError                 no room left to write
     |   |-- SchemaVersionError               the files were written by another version
     |   `-- EmbeddingMismatchError           stored vectors and the embedding model disagree
@@ -63,6 +64,10 @@ class UnsupportedFilterError(LightRAGError):
 
 class StorageError(LightRAGError):
     """A store could not read or write: connection lost, damaged file, conflicting write."""
+
+
+class StorageNotInitializedError(StorageError):
+    """The stores are not open: ``initialize_storages`` has not been called, or not in this process."""
 
 
 class StorageFullError(StorageError):
@@ -138,3 +143,10 @@ class MissingDependencyError(LightRAGError, ImportError):
         )
         self.package = package
         self.extra = extra
+
+
+# Names that existing code catches. Opening the stores opens the pipeline, and every binding raises the errors above.
+PipelineNotInitializedError = StorageNotInitializedError
+PipelineCancelledException = PipelineCancelledError
+APIStatusError = APIConnectionError = RateLimitError = ModelError
+APITimeoutError = ModelTimeoutError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
@@ -65,4 +66,17 @@ class SyncTwins:
 
         call.__name__ = name
         call.__doc__ = twin.__doc__
+        # Editors and help() show what can be given.
+        signature = inspect.signature(twin.__get__(self))
+        call.__signature__ = signature  # type: ignore[attr-defined]
         return call
+
+    def __dir__(self) -> list[str]:
+        """List the twins too, for completion."""
+        names = list(super().__dir__())
+        twins = (
+            name[1:]
+            for name in names
+            if name.startswith("a") and inspect.iscoroutinefunction(getattr(type(self), name, None))
+        )
+        return sorted({*names, *twins})

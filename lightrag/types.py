@@ -1,7 +1,8 @@
-"""Type aliases shared by every layer. No runtime code, so importing it costs nothing."""
+"""Types shared by every layer. No code of its own, so importing it costs nothing."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, Union
 
 JsonScalar: TypeAlias = str | int | float | bool | None
@@ -24,3 +25,32 @@ DocumentId: TypeAlias = str
 
 ChunkId: TypeAlias = str
 """Key of a chunk in text_chunks and chunks_vdb, ``chunk-...``."""
+
+
+@dataclass
+class KnowledgeGraphNode:
+    """A node as the graph view shows it."""
+
+    id: str
+    labels: list[str]
+    properties: dict[str, Any]
+
+
+@dataclass
+class KnowledgeGraphEdge:
+    """An edge as the graph view shows it; ``type`` is ``"DIRECTED"`` for compatibility, edges have no direction."""
+
+    id: str
+    type: str | None
+    source: str
+    target: str
+    properties: dict[str, Any]
+
+
+@dataclass
+class KnowledgeGraph:
+    """A part of the graph. ``is_truncated`` tells that ``max_nodes`` cut it."""
+
+    nodes: list[KnowledgeGraphNode] = field(default_factory=list)
+    edges: list[KnowledgeGraphEdge] = field(default_factory=list)
+    is_truncated: bool = False

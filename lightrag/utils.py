@@ -3,6 +3,7 @@
 import logging
 
 from lightrag.contracts.models import EmbeddingFunc
+from lightrag.contracts.models import Tokenizer as TokenizerInterface
 from lightrag.embedding.decorator import wrap_embedding_func_with_attrs
 from lightrag.ingest.documents import new_track_id as generate_track_id
 from lightrag.prompts.thinking import strip_thinking as remove_think_tags
@@ -22,6 +23,7 @@ __all__ = [
     "TiktokenTokenizer",
     "TokenTracker",
     "Tokenizer",
+    "TokenizerInterface",
     "always_get_an_event_loop",
     "compute_args_hash",
     "compute_mdhash_id",

@@ -2,3 +2,5 @@
 
 API_VERSION = "0344"
 """Version of the REST surface, as clients compare it."""
+
+__api_version__ = API_VERSION

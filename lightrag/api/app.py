@@ -15,11 +15,12 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
 from lightrag.api import API_VERSION
+from lightrag.api.arguments import given_by_name
 from lightrag.api.auth import Access, check_safety
 from lightrag.api.docs import install_docs
 from lightrag.api.errors import install_error_handlers
 from lightrag.api.files import InputFolder
-from lightrag.api.logs import log_document
+from lightrag.api.logs import note_origin
 from lightrag.api.metrics import EngineFigures, Metrics
 from lightrag.api.middleware import BodyCeiling, RequestBoundary, SecurityHeaders
 from lightrag.api.openapi import DESCRIPTION, install_openapi, operation_id
@@ -100,10 +101,11 @@ def _settings_and_fields(
 ) -> tuple[ApiSettings, dict[str, Any]]:
     if isinstance(settings, ApiSettings):
         return settings, fields
-    given = {name: value for name, value in vars(settings).items() if value is not None} if settings else {}
+    given = given_by_name(settings) if settings else {}
     own = {name: value for name, value in given.items() if name in ApiSettings.model_fields}
     known = LightRAG.__dataclass_fields__
-    return load_api_settings(**own), {**{name: given[name] for name in given if name in known}, **fields}
+    of_engine = {name: given[name] for name in given if name in known and name not in own}
+    return load_api_settings(**own), {**of_engine, **fields}
 
 
 def _middleware(settings: ApiSettings, state: ServerState) -> list[Middleware]:
@@ -150,7 +152,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await state.engine.initialize_storages()
     await _mark_inputs(state.inputs)
     state.metrics.engine.read = lambda: EngineFigures.of(state.engine)
-    stop_logging = state.engine.on("document", log_document)
+    stop_logging = state.engine.on("document", note_origin)
     state.background.start()
     try:
         yield

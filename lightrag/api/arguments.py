@@ -7,6 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from pydantic import AliasChoices
+from pydantic.fields import FieldInfo
+
+from lightrag.settings import Settings
 from lightrag.settings_api import ApiSettings, load_api_settings
 
 
@@ -24,6 +28,11 @@ class Flag(NamedTuple):
     field: str
     kind: type
     help: str
+
+    @property
+    def destination(self) -> str:
+        """Its name among parsed arguments."""
+        return self.name.removeprefix("--").replace("-", "_")
 
 
 FLAGS: tuple[Flag, ...] = (
@@ -80,18 +89,20 @@ def parse_arguments(argv: Sequence[str] | None = None) -> ServerArguments:
     """
     parser = argparse.ArgumentParser(
         prog="lightrag-server",
-        description="Serve a corpus over HTTP. Everything else is set by the environment or .env.",
+        description="Serve a corpus over HTTP. In brackets: the variable that says the same, in the environment or "
+        ".env, and the default.",
+        epilog="Everything else is set by the environment or .env; env.example lists all of it.",
     )
     for flag in FLAGS:
         if flag.kind is bool:
-            parser.add_argument(flag.name, action="store_true", default=None, help=flag.help)
+            parser.add_argument(flag.name, action="store_true", default=None, help=_help(flag))
         else:
-            parser.add_argument(flag.name, type=flag.kind, default=None, help=flag.help)
+            parser.add_argument(flag.name, type=flag.kind, default=None, help=_help(flag))
     parser.add_argument(
         "--hash-password", action="store_true", help="ask for a password, print its hash for AUTH_ACCOUNTS, and end"
     )
     found = vars(parser.parse_args(argv))
-    given = {flag: found[flag.name.removeprefix("--").replace("-", "_")] for flag in FLAGS}
+    given = {flag: found[flag.destination] for flag in FLAGS}
     fields = {flag.field: value for flag, value in given.items() if value is not None and flag.field}
     if fields.pop("verbose", False):
         fields.setdefault("log_level", "DEBUG")
@@ -102,3 +113,26 @@ def parse_arguments(argv: Sequence[str] | None = None) -> ServerArguments:
         ignored=tuple(flag.name for flag, value in given.items() if value is not None and not flag.field),
         hash_password=found["hash_password"],
     )
+
+
+def given_by_name(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what arguments say, by field; they may be named like flags or like fields."""
+    fields = {flag.destination: flag.field for flag in FLAGS if flag.field}
+    return {fields.get(name, name): value for name, value in vars(arguments).items() if value is not None}
+
+
+def _field_of(flag: Flag) -> FieldInfo | None:
+    return ApiSettings.model_fields.get(flag.field) or Settings.model_fields.get(flag.field)
+
+
+def _help(flag: Flag) -> str:
+    """Return the help of a flag with the variable that says the same, and its default."""
+    field = _field_of(flag)
+    if field is None:
+        return flag.help
+    aliases = field.validation_alias
+    # The field's own name is the first choice only so that it can be given to the constructor.
+    variable = str(aliases.choices[1]) if isinstance(aliases, AliasChoices) else flag.field.upper()
+    value = field.get_default(call_default_factory=True)
+    shown = ("on" if value else "off") if isinstance(value, bool) else str(value) or "none"
+    return f"{flag.help} [{variable.upper()}; {shown}]".replace("%", "%%")

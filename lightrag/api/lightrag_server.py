@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import suppress
 from getpass import getpass
@@ -16,9 +17,14 @@ from lightrag.api.logs import configure_logging
 from lightrag.exceptions import LightRAGError
 from lightrag.settings_api import ApiSettings, unknown_variables, variables_without_effect
 
-__all__ = ["create_app", "main", "run", "serve"]
+__all__ = ["create_app", "get_application", "main", "run", "serve"]
 
 logger = logging.getLogger("lightrag.api")
+
+
+def get_application(args: Namespace | None = None) -> FastAPI:
+    """Return the server as an ASGI application, as :func:`create_app` does: a factory for other ASGI servers."""
+    return create_app(args)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -18,14 +18,10 @@ if TYPE_CHECKING:
     from lightrag.runtime.events import DocumentEvent
     from lightrag.settings_api import ObservationSettings
 
-documents_log = logging.getLogger("lightrag.documents")
-
 _OURS = ("lightrag", "uvicorn", "uvicorn.error")
 _SUBJECTS = ("document_id", "track_id", "query_id")
 _FIELDS = ("method", "path", "status", "seconds", *_SUBJECTS)
 _MOST_REMEMBERED = 10_000
-# What the pipeline tells in words of its own, failures above all, is not told twice.
-_TOLD = frozenset({"pending", "processed", "deleted"})
 
 
 class RequestOrigins:
@@ -50,14 +46,9 @@ class RequestOrigins:
 origins = RequestOrigins()
 
 
-def log_document(event: DocumentEvent) -> None:
-    """Log that a document was stored, is processed or was deleted, beside the id of the request that brought it."""
+def note_origin(event: DocumentEvent) -> None:
+    """Remember which request brought a document, for the lines of the log that are about it."""
     origins.note(event.track_id)
-    if event.status in _TOLD:
-        documents_log.info(
-            "%s: %s", event.file_path, event.status,
-            extra={"document_id": event.document_id, "track_id": event.track_id},
-        )  # fmt: skip
 
 
 class RequestIdFilter(logging.Filter):

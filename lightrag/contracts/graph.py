@@ -8,38 +8,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lightrag.contracts.storage import StorageNameSpace
+from lightrag.types import KnowledgeGraph, KnowledgeGraphEdge, KnowledgeGraphNode
+
+__all__ = [
+    "BaseGraphStorage",
+    "KnowledgeGraph",
+    "KnowledgeGraphEdge",
+    "KnowledgeGraphNode",
+    "NodePair",
+    "Properties",
+]
 
 Properties = dict[str, Any]
 NodePair = tuple[str, str]
-
-
-@dataclass
-class KnowledgeGraphNode:
-    """A node as the graph view shows it."""
-
-    id: str
-    labels: list[str]
-    properties: Properties
-
-
-@dataclass
-class KnowledgeGraphEdge:
-    """An edge as the graph view shows it; ``type`` is ``"DIRECTED"`` for compatibility, edges have no direction."""
-
-    id: str
-    type: str | None
-    source: str
-    target: str
-    properties: Properties
-
-
-@dataclass
-class KnowledgeGraph:
-    """A part of the graph. ``is_truncated`` tells that ``max_nodes`` cut it."""
-
-    nodes: list[KnowledgeGraphNode] = field(default_factory=list)
-    edges: list[KnowledgeGraphEdge] = field(default_factory=list)
-    is_truncated: bool = False
 
 
 @dataclass(kw_only=True, eq=False)

@@ -40,14 +40,14 @@ class EngineBase:
         """The opened workspace.
 
         Raises:
-            StorageError: ``initialize_storages`` has not been called, or was in the process that this one is a fork of.
+            StorageNotInitializedError: ``initialize_storages`` has not been called, or not in this process.
         """
-        from lightrag.exceptions import StorageError
+        from lightrag.exceptions import StorageNotInitializedError
 
         if self._context is None:
-            raise StorageError("the stores are not open: call `await rag.initialize_storages()` first")
+            raise StorageNotInitializedError("the stores are not open: call `await rag.initialize_storages()` first")
         if self._context.process_id != os.getpid():
-            raise StorageError(
+            raise StorageNotInitializedError(
                 f"the stores were opened in process {self._context.process_id}, of which this one is a fork; its "
                 "threads are not here: make an engine after the fork, and use that"
             )

@@ -29,9 +29,16 @@ def check_fields(engine: EngineFields, settings: Settings) -> None:
     Raises:
         InputError: A field cannot be used.
     """
+    from lightrag.kg.registry import KINDS, check_storage
+    from lightrag.kg.workspaces import check_workspace
     from lightrag.kg_scopes import normalize_scope_prefixes
     from lightrag.settings import unused_settings
 
+    check_workspace(engine.workspace)
+    for kind in KINDS:
+        # The evidence store follows the document status store where none is chosen.
+        if name := getattr(engine, f"{kind}_storage"):
+            check_storage(name, kind)
     if engine.chunk_overlap_token_size >= engine.chunk_token_size:
         raise InputError(
             f"chunk_overlap_token_size={engine.chunk_overlap_token_size} must be smaller than "

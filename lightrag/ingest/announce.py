@@ -1,11 +1,13 @@
-"""Tell listeners what becomes of documents; each of these does nothing when nobody listens."""
+"""Tell listeners what becomes of documents, and the log when they come, are done and go."""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from lightrag.constants import UNKNOWN_SOURCE
 from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.runtime.events import ChunkEvent, DocumentEvent, MergeEvent, PipelineEvent
 from lightrag.runtime.subjects import current_subject
@@ -16,6 +18,11 @@ if TYPE_CHECKING:
     from lightrag.ingest.work import Chunk, DocumentWork
 
 DELETED = "deleted"
+
+logger = logging.getLogger("lightrag.documents")
+
+# What the pipeline tells in words of its own, failures above all, is not told twice.
+_LOGGED = frozenset({DocStatus.PENDING.value, DocStatus.PROCESSED.value, DELETED})
 
 
 def announce_pipeline(context: EngineContext, state: PipelineState) -> None:
@@ -37,7 +44,7 @@ def announce_documents(
         status: The state, where the rows do not hold it yet.
         error: Why they failed, where the rows do not hold it yet.
     """
-    if not context.events.wants(DocumentEvent):
+    if not context.events.wants(DocumentEvent) and not logger.isEnabledFor(logging.INFO):
         return
     for doc_id, row in rows.items():
         announce_document(context, doc_id, row, (status or row.status).value, error)
@@ -46,9 +53,9 @@ def announce_documents(
 def announce_document(
     context: EngineContext, doc_id: str, row: DocProcessingStatus, status: str = "", error: str = ""
 ) -> None:
-    """Tell the state of a document: ``status``, or that of its row."""
+    """Tell the state of a document, ``status`` or that of its row, to listeners and in the log."""
+    status = status or row.status.value
     if context.events.wants(DocumentEvent):
-        status = status or row.status.value
         context.events.emit(
             DocumentEvent(
                 document_id=doc_id,
@@ -59,6 +66,9 @@ def announce_document(
                 error=error or (row.error_msg or "" if status == DocStatus.FAILED.value else ""),
             )
         )
+    if status in _LOGGED:
+        named = row.file_path if row.file_path != UNKNOWN_SOURCE else doc_id
+        logger.info("%s: %s", named, status, extra={"document_id": doc_id, "track_id": row.track_id or ""})
 
 
 def announce_chunk(context: EngineContext, chunk: Chunk, total: int, entities: int, relations: int) -> None:

@@ -16,6 +16,9 @@ from lightrag.ingest.documents import NewDocument, timestamp
 from lightrag.ingest.duplicates import limits_row, same_content
 from lightrag.ingest.state import PipelineState
 from lightrag.runtime.hashing import compute_mdhash_id
+from lightrag.runtime.subjects import subject_logger
+
+logger = subject_logger("lightrag.ingest")
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,7 @@ async def enqueue(
             )
             await context.stores.doc_status.upsert({row_id: row.to_row() for row_id, row in rows.items()})
         announce_documents(context, rows)
+    _tell_refused([row for row_id, row in rows.items() if row_id not in admitted], len(documents))
     if state.busy and admitted:
         state.request_pending = True
     return list(admitted)
@@ -196,6 +200,15 @@ async def _stored_duplicate(
         if found is not None:
             return Refusal("content_hash", *found)
     return None
+
+
+def _tell_refused(refused: Sequence[DocProcessingStatus], given: int) -> None:
+    """Warn once of all documents that were not taken: the call that brought them succeeds all the same."""
+    if refused:
+        first = refused[0]
+        logger.warning(
+            "%d of %d documents not taken; %s: %s", len(refused), given, first.file_path, first.error_msg or ""
+        )
 
 
 def _known_as(refusal: Refusal) -> str:

@@ -24,6 +24,8 @@ class Backend:
     extra: str = ""
 
 
+KINDS = ("kv", "vector", "graph", "doc_status", "evidence")
+
 BACKENDS: dict[str, Backend] = {
     "SQLiteKVStorage": Backend("kv", "lightrag.kg.sqlite.kv"),
     "SQLiteVectorDBStorage": Backend("vector", "lightrag.kg.sqlite.vector"),
@@ -45,6 +47,19 @@ EVIDENCE_BY_DOC_STATUS: dict[str, str] = {
 }
 
 
+def check_storage(name: str, kind: str) -> Backend:
+    """Return where a storage class is found, without importing it.
+
+    Raises:
+        InputError: No such class, or it implements another kind of store.
+    """
+    backend = BACKENDS.get(name)
+    if backend is None or backend.kind != kind:
+        allowed = sorted(known for known, entry in BACKENDS.items() if entry.kind == kind)
+        raise InputError(f"{name!r} is not a {kind} storage; choose one of {', '.join(allowed)}")
+    return backend
+
+
 def storage_class(name: str, kind: str) -> type[Any]:
     """Import and return a storage class.
 
@@ -56,10 +71,7 @@ def storage_class(name: str, kind: str) -> type[Any]:
         InputError: No such class, or it implements another kind of store.
         MissingDependencyError: Its driver is not installed; the message names the extra.
     """
-    backend = BACKENDS.get(name)
-    if backend is None or backend.kind != kind:
-        allowed = sorted(known for known, entry in BACKENDS.items() if entry.kind == kind)
-        raise InputError(f"{name!r} is not a {kind} storage; choose one of {', '.join(allowed)}")
+    backend = check_storage(name, kind)
     try:
         module = import_module(backend.module)
     except ModuleNotFoundError as error:

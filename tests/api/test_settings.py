@@ -9,7 +9,8 @@ import pytest
 
 from lightrag.api.app import create_app
 from lightrag.api.arguments import FLAGS, parse_arguments
-from lightrag.api.lightrag_server import main
+from lightrag.api.config import parse_args
+from lightrag.api.lightrag_server import get_application, main
 from lightrag.exceptions import InputError
 from lightrag.lightrag import LightRAG
 from lightrag.settings_api import (
@@ -108,6 +109,28 @@ def test_app_from_arguments_as_the_published_server_takes_them(tmp_path: Path) -
     assert state.inputs.root == tmp_path / "in" / "books"
     assert state.settings.host == "127.0.0.1"
     assert not list(tmp_path.iterdir())
+
+
+def test_a_key_among_arguments_closes_the_server() -> None:
+    # The published server calls it so; a key that is not understood would leave the server open.
+    assert create_app(Namespace(key="secret")).state.server.settings.lightrag_api_key == "secret"
+    args = parse_args(["--key", "secret", "--max-async", "9"])
+    assert (args.key, args.max_async, args.port) == ("secret", 9, 9621)
+    state = get_application(args).state.server
+    assert (state.settings.lightrag_api_key, state.engine.llm_model_max_async) == ("secret", 9)
+
+
+def test_help_names_variable_and_default_of_every_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "address to listen on [HOST; 0.0.0.0]" in shown
+    assert "API key that requests must carry [LIGHTRAG_API_KEY; none]" in shown
+    assert "language model calls at a time [MAX_ASYNC_LLM; 4]" in shown
+    assert "serve HTTPS [SSL; off]" in shown
+    told = [flag for flag in FLAGS if flag.field and flag.field != "verbose"]
+    assert shown.count("; ") >= len(told)
+    assert all(f"{flag.help} [" in shown for flag in told)
 
 
 def test_wrong_starts_end_with_one_line(capsys: pytest.CaptureFixture[str]) -> None:

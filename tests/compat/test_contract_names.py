@@ -20,11 +20,18 @@ from tests.fakes.facts import FactModel, make_embedding
 
 MODULES: dict[str, tuple[str, ...]] = {
     "lightrag": ("LightRAG", "QueryParam", "RoleLLMConfig", "RoleSpec", "ROLES", "__version__"),
+    "lightrag.api": ("__api_version__",),
+    "lightrag.api.config": ("parse_args",),
+    "lightrag.api.lightrag_server": ("create_app", "get_application", "main"),
     "lightrag.base": (
         *("BaseGraphStorage", "BaseKVStorage", "BaseVectorStorage", "DeletionResult", "DocProcessingStatus"),
         *("DocStatus", "DocStatusStorage", "OllamaServerInfos", "QueryParam", "StorageNameSpace"),
         *("SourceAbsent", "SourceUnique", "SourceConflict", "SourceConflictPage", "SourceConflictRepairResult"),
         *("DocSchedulingRecord", "CURSOR_START", "CURSOR_END", "CursorAfter"),
+    ),
+    "lightrag.exceptions": (
+        *("APIConnectionError", "APIStatusError", "APITimeoutError", "PipelineCancelledException"),
+        *("PipelineNotInitializedError", "QueryValidationError", "RateLimitError", "StorageNotInitializedError"),
     ),
     "lightrag.kg.shared_storage": (
         *("finalize_share_data", "get_default_workspace", "get_namespace_data", "get_namespace_lock"),
@@ -49,7 +56,9 @@ MODULES: dict[str, tuple[str, ...]] = {
     "lightrag.operate": ("chunking_by_token_size",),
     "lightrag.prompt": ("PROMPTS",),
     "lightrag.rerank": ("ali_rerank", "cohere_rerank", "jina_rerank"),
+    "lightrag.types": ("KnowledgeGraph", "KnowledgeGraphEdge", "KnowledgeGraphNode"),
     "lightrag.utils": (
+        "TokenizerInterface",
         *("EmbeddingFunc", "TiktokenTokenizer", "TokenTracker", "Tokenizer", "always_get_an_event_loop"),
         *("compute_mdhash_id", "logger", "set_verbose_debug", "setup_logger", "wrap_embedding_func_with_attrs"),
     ),
@@ -246,6 +255,20 @@ def test_a_method_takes_its_arguments_in_order(name: str) -> None:
     assert inspect.iscoroutinefunction(method)
     wanted = METHODS[name].split()
     assert list(inspect.signature(method).parameters)[1 : len(wanted) + 1] == wanted
+
+
+def test_blocking_twins_show_what_they_take(bare: LightRAG) -> None:
+    assert inspect.signature(bare.insert) == inspect.signature(bare.ainsert)
+    assert {"insert", "query", "edit_entity", "ainsert"} <= set(dir(bare))
+    assert "ctivate" not in dir(bare)
+
+
+@pytest.mark.parametrize(
+    "fields", [{"vector_storage": "QdrantStorage"}, {"kv_storage": "NetworkXStorage"}, {"workspace": "a/b"}]
+)
+def test_what_cannot_be_opened_is_refused_at_once(fields: dict[str, str], bare: LightRAG) -> None:
+    with pytest.raises(ValueError, match=r"choose one of|must be a plain name"):
+        LightRAG(llm_model_func=bare.llm_model_func, embedding_func=bare.embedding_func, **fields)
 
 
 async def test_blocking_twins_refuse_inside_a_loop(bare: LightRAG) -> None:

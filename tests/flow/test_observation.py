@@ -195,6 +195,22 @@ async def test_log_lines_carry_document_track_and_query(
     assert any("C[1/1]" in record.getMessage() for record in caplog.records)
 
 
+async def test_the_log_tells_what_becomes_of_documents(
+    make_engine: EngineFactory, caplog: pytest.LogCaptureFixture
+) -> None:
+    rag = await make_engine()
+    with caplog.at_level(logging.INFO, "lightrag"):
+        await rag.ainsert(TEXT, ids="doc-a", file_paths="a.md")
+        await rag.ainsert([TEXT, "Bob visits Rome."], file_paths=["again.md", "b.md"])
+        await rag.adelete_by_doc_id("doc-a")
+    lines = [record.getMessage() for record in caplog.records if record.name == "lightrag.documents"]
+    assert lines == ["a.md: pending", "a.md: processed", "b.md: pending", "b.md: processed", "a.md: deleted"]
+    (refused,) = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert refused == (
+        "1 of 2 documents not taken; again.md: the same content is already stored as 'doc-a' (status processed)"
+    )
+
+
 async def test_usage_by_role_and_its_cost(make_engine: EngineFactory) -> None:
     class Telling(FactModel):
         async def __call__(self, prompt: str, *rest: Any, **kwargs: Any) -> str:
