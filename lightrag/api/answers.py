@@ -13,6 +13,7 @@ from lightrag.api.errors import ApiError, internal_error
 from lightrag.api.schemas.query import QueryRequest, QueryResponse, Reference
 from lightrag.exceptions import LightRAGError
 from lightrag.query_filters import has_active_filters
+from lightrag.runtime.model_errors import TruncatedReplyError
 
 if TYPE_CHECKING:
     from lightrag.api.metrics import Metrics
@@ -24,6 +25,8 @@ logger = logging.getLogger("lightrag.api")
 
 Lines = AsyncGenerator[dict[str, Any], None]
 _END = object()
+# Code of the error that follows the last piece of an answer that was cut off at the model's length limit.
+CUT_OFF = "reply_cut_off"
 
 
 async def ask(
@@ -133,7 +136,7 @@ async def pieces_of(stream: AsyncIterator[str]) -> AsyncGenerator[str | ApiError
                 yield piece
     except LightRAGError as error:
         logger.warning("an answer broke off: %s", error)
-        yield ApiError(502, str(error), "model_error")
+        yield ApiError(502, str(error), CUT_OFF if isinstance(error, TruncatedReplyError) else "model_error")
     except Exception:
         # The request's boundary: the status is long sent, and model functions of users raise what they like.
         error_id, text = internal_error()

@@ -18,6 +18,7 @@ from starlette.exceptions import HTTPException
 
 from lightrag import exceptions
 from lightrag.api.validation import faults, one_line
+from lightrag.runtime.model_errors import TruncatedReplyError
 
 logger = logging.getLogger("lightrag.api")
 
@@ -32,6 +33,7 @@ ERRORS: dict[type[Exception], tuple[int, str]] = {
     exceptions.StorageError: (503, "storage_error"),
     exceptions.ModelTimeoutError: (504, "model_timeout"),
     exceptions.ContextTooLongError: (422, "context_too_long"),
+    TruncatedReplyError: (502, "reply_cut_off"),
     exceptions.ModelError: (502, "model_error"),
     exceptions.PipelineBusyError: (409, "pipeline_busy"),
     exceptions.PipelineCancelledError: (409, "pipeline_cancelled"),

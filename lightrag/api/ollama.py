@@ -12,7 +12,7 @@ from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
 
-from lightrag.api.answers import Lines, ask, pieces_of
+from lightrag.api.answers import CUT_OFF, Lines, ask, pieces_of
 from lightrag.api.errors import ApiError
 from lightrag.api.ollama_prefix import Prefixed, parse_prefix
 from lightrag.api.schemas.ollama import ChatRequest, GenerateRequest
@@ -199,13 +199,17 @@ async def reply_lines(engine: LightRAG | RestrictedEngine, metrics: Metrics, que
     """Yield an answer piece by piece, and the figures at the end."""
     clock = _Clock()
     result = await _ask(engine, metrics, question)
+    reason = "stop"
     async for piece in _pieces(result["llm_response"]):
         if isinstance(piece, ApiError):
-            yield {"error": piece.detail}
-            return
+            if piece.code != CUT_OFF:
+                yield {"error": piece.detail}
+                return
+            reason = "length"
+            break
         clock.note(piece)
         yield _object(question, piece, done=False)
-    yield _object(question, "", done=True) | clock.figures(engine, question.query)
+    yield _object(question, "", done=True) | {"done_reason": reason} | clock.figures(engine, question.query)
 
 
 async def _ask(engine: LightRAG | RestrictedEngine, metrics: Metrics, question: OllamaQuestion) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from lightrag.contracts.models import EmbeddingFunc, LLMFunc, LLMReply
 from lightrag.exceptions import ContextTooLongError, InputError, ModelError, ModelTimeoutError
 from lightrag.llm.binding import bound_embedding, bound_llm
 from lightrag.llm.chat import ChatOptions, chat_messages, chat_options, note_usage, reply_text
-from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors
+from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors, in_order
 from lightrag.llm.openai_protocol import read_completion, stream_pieces
 from lightrag.llm.streams import ReplyStream, started
 from lightrag.runtime.clients import ClientPool
@@ -151,7 +151,7 @@ async def any_llm_complete_if_cache(
 
     Raises:
         InputError: The provider is unknown, its SDK is not installed, or it has no such parameter.
-        TruncatedReplyError: The reply was cut off at its length limit. A stream ends there with a warning instead.
+        TruncatedReplyError: The reply was cut off at its length limit; a stream raises it after its last piece.
         ModelReplyError: The reply is empty or malformed.
         ContextTooLongError: The request is longer than the model's context.
         ModelTimeoutError: The server was too slow.
@@ -175,7 +175,7 @@ async def any_llm_complete_if_cache(
             completion = await _ask(client, request)
     usage = getattr(completion, "usage", None)
     options.note_usage(getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None))
-    return reply_text(source, read_completion(source, completion), keep_reasoning=options.keep_reasoning)
+    return reply_text(source, read_completion(source, completion, api_key), keep_reasoning=options.keep_reasoning)
 
 
 def _split(model: str) -> tuple[str, str]:
@@ -239,8 +239,7 @@ async def _embed(
         with _translated_errors(source, api_key):
             answer = await client.aembedding(name, options.prefixed(texts), **request)
     note_usage(options.token_tracker, getattr(getattr(answer, "usage", None), "prompt_tokens", None), 0)
-    rows = sorted(getattr(answer, "data", None) or (), key=lambda row: row.index or 0)
-    return decode_vectors(source, [row.embedding for row in rows], len(texts))
+    return decode_vectors(source, in_order(source, getattr(answer, "data", None)), len(texts))
 
 
 def create_llm(endpoint: ModelEndpoint, provider: str = "") -> LLMFunc:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
@@ -15,16 +14,15 @@ from lightrag.llm.aws_requests import BedrockPlace
 from lightrag.llm.binding import bound_embedding, bound_llm
 from lightrag.llm.chat import ChatOptions, ChatReply, chat_options, model_name, note_usage, reply_text
 from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors, one_request_each
+from lightrag.llm.endings import StreamedReply
 from lightrag.llm.streams import ReplyStream
 from lightrag.runtime.endpoints import ModelEndpoint
 from lightrag.runtime.http_json import DEFAULT_TIMEOUT, http_clients, read_json, translated_errors
 from lightrag.runtime.model_errors import ProviderError, redact
-from lightrag.runtime.reasoning import ReasoningFilter
 
 if TYPE_CHECKING:
     import numpy as np
 
-logger = logging.getLogger("lightrag.models")
 
 TITAN_MODEL = "amazon.titan-embed-text-v2:0"
 _DEFAULT_CHAT_TIMEOUT = 600.0
@@ -59,7 +57,7 @@ async def bedrock_complete_if_cache(
     Raises:
         InputError: There are no credentials.
         MissingDependencyError: Requests must be signed, and the package for that is not installed.
-        TruncatedReplyError: The reply was cut off at its length limit. A stream ends there with a warning instead.
+        TruncatedReplyError: The reply was cut off at its length limit; a stream raises it after its last piece.
         ModelReplyError: The reply is empty or malformed.
         ContextTooLongError: The request is longer than the model's context.
         ModelTimeoutError: The server was too slow.
@@ -161,8 +159,7 @@ async def _open_stream(
 async def _stream_pieces(
     source: str, secret: str | None, response: Any, options: ChatOptions
 ) -> AsyncGenerator[str, None]:
-    reader = ReasoningFilter(keep=options.keep_reasoning)
-    finish_reason = ""
+    reply = StreamedReply(source, keep_reasoning=options.keep_reasoning)
     with translated_errors(source, secret):
         async for message in event_messages(source, response.aiter_bytes()):
             event = json.loads(message.payload or b"{}")
@@ -173,19 +170,18 @@ async def _stream_pieces(
             if kind == "contentBlockDelta":
                 delta = event.get("delta") or {}
                 thought = (delta.get("reasoningContent") or {}).get("text") or ""
-                shown = reader.feed(delta.get("text") or "", thought)
+                shown = reply.feed(delta.get("text") or "", thought)
                 if shown:
                     yield shown
             elif kind == "messageStop":
-                finish_reason = _finish_reason(event.get("stopReason"))
+                reply.finish_reason = _finish_reason(event.get("stopReason"))
             elif kind == "metadata":
                 usage = event.get("usage") or {}
                 options.note_usage(usage.get("inputTokens"), usage.get("outputTokens"))
-    rest = reader.finish()
+    rest = reply.finish()
     if rest:
         yield rest
-    if finish_reason == "length":
-        logger.warning("the streamed reply of %s was cut off at its length limit", source)
+    reply.check(ended=bool(reply.finish_reason))
 
 
 async def _embed(

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lightrag.exceptions import InputError, ModelReplyError
-from lightrag.runtime.model_errors import TruncatedReplyError
+from lightrag.exceptions import InputError
+from lightrag.llm.endings import check_ending
 from lightrag.runtime.reasoning import ReasoningFilter
 from lightrag.runtime.usage import report_usage
 
@@ -130,14 +130,11 @@ def reply_text(source: str, reply: ChatReply, *, keep_reasoning: bool) -> str:
 
     Raises:
         TruncatedReplyError: The reply was cut off at the model's length limit; it carries what came.
-        ModelReplyError: There is no text in it.
+        ModelReplyError: The provider ended it early, or there is no text in it.
     """
     answer = _shown(reply, keep_reasoning=False)
     text = _shown(reply, keep_reasoning=True) if keep_reasoning else answer
-    if reply.finish_reason == "length":
-        raise TruncatedReplyError(f"the reply of {source} was cut off at its length limit", text)
-    if not answer.strip():
-        raise ModelReplyError(f"{source} gave an empty reply (finish reason {reply.finish_reason or 'unknown'!r})")
+    check_ending(source, reply.finish_reason, text, empty=not answer.strip())
     return text
 
 

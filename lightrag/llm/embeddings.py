@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -87,6 +87,38 @@ async def one_request_each(
             task.cancel()
 
 
+def in_order(source: str, rows: Any) -> list[Any]:
+    """Return the vectors in an answer's ``data`` in the order of the texts, which the rows' ``index`` tells.
+
+    Servers that number nothing, or give every row the same number, keep to the order of the texts.
+
+    Args:
+        source: Names the model in messages.
+        rows: Objects or dictionaries with ``embedding`` and ``index``.
+
+    Raises:
+        ModelReplyError: They are something else, or their numbers do not tell which vector belongs to which text.
+    """
+    vectors = [_field(row, "embedding") for row in rows] if isinstance(rows, list) else [None]
+    if any(vector is None for vector in vectors):
+        raise ModelReplyError(f"{source} sent no list of vectors: {str(rows)[:200]!r}")
+    numbers = [_field(row, "index") for row in rows]
+    distinct = set(map(str, numbers))
+    if len(distinct) <= 1:
+        return vectors
+    try:
+        places = [int(number) for number in numbers]
+    except (TypeError, ValueError):
+        places = []
+    if len(set(places)) < len(rows):
+        raise ModelReplyError(f"{source} numbers its vectors {sorted(distinct)[:5]}; every text needs its own number")
+    return [vector for _, vector in sorted(zip(places, vectors, strict=True), key=lambda pair: pair[0])]
+
+
+def _field(row: Any, name: str) -> Any:
+    return row.get(name) if isinstance(row, Mapping) else getattr(row, name, None)
+
+
 def decode_vectors(source: str, rows: Sequence[Any], expected: int) -> np.ndarray:
     """Return the vectors of an answer as one array.
 
@@ -104,12 +136,14 @@ def decode_vectors(source: str, rows: Sequence[Any], expected: int) -> np.ndarra
     if len(rows) != expected:
         raise ModelReplyError(f"{source} gave {len(rows)} vectors for {expected} texts")
     try:
-        vectors = [
-            np.frombuffer(base64.b64decode(row, validate=True), dtype="<f4")
-            if isinstance(row, str)
-            else np.asarray(row, dtype=np.float32)
-            for row in rows
-        ]
+        # A number beyond float32 becomes infinity, which is refused where the dimension is checked.
+        with np.errstate(over="ignore"):
+            vectors = [
+                np.frombuffer(base64.b64decode(row, validate=True), dtype="<f4")
+                if isinstance(row, str)
+                else np.asarray(row, dtype=np.float32)
+                for row in rows
+            ]
         return np.stack(vectors).astype(np.float32) if vectors else np.zeros((0, 0), dtype=np.float32)
     except (ValueError, TypeError, binascii.Error) as error:
         raise ModelReplyError(f"{source} gave vectors that cannot be read: {error}") from error

@@ -11,6 +11,7 @@ from lightrag.exceptions import ModelReplyError
 from lightrag.llm.binding import bound_embedding, bound_llm
 from lightrag.llm.chat import ChatOptions, ChatReply, chat_options, model_name, reply_text
 from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors, one_request_each
+from lightrag.llm.endings import StreamedReply
 from lightrag.llm.streams import ReplyStream
 from lightrag.runtime.endpoints import ModelEndpoint
 from lightrag.runtime.http_json import (
@@ -21,7 +22,6 @@ from lightrag.runtime.http_json import (
     refuse_errors,
     translated_errors,
 )
-from lightrag.runtime.reasoning import ReasoningFilter
 
 if TYPE_CHECKING:
     import numpy as np
@@ -107,15 +107,17 @@ async def _open_stream(source: str, service: Service, body: Mapping[str, Any], o
 
 
 async def _pieces(source: str, service: Service, response: Any, options: ChatOptions) -> AsyncGenerator[str, None]:
-    reader = ReasoningFilter(keep=options.keep_reasoning)
+    reply = StreamedReply(source, keep_reasoning=options.keep_reasoning)
     with translated_errors(source, service.api_key):
         async for text in response.aiter_text():
-            shown = reader.feed(text, "")
+            shown = reply.feed(text)
             if shown:
                 yield shown
-    rest = reader.finish()
+    rest = reply.finish()
     if rest:
         yield rest
+    # The protocol has no word for the end: what closes orderly has ended.
+    reply.check(ended=True)
 
 
 async def _embed(texts: Sequence[str], embed_model: str | None = None, **kwargs: Any) -> np.ndarray:

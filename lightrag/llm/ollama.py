@@ -6,10 +6,10 @@ not given in its own environment variables (``OLLAMA_HOST``, ``OLLAMA_API_KEY``)
 
 from __future__ import annotations
 
+import asyncio
 import json
-import logging
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,17 +18,18 @@ from lightrag.exceptions import ModelReplyError, ModelTimeoutError
 from lightrag.llm.binding import bound_embedding, endpoint_arguments
 from lightrag.llm.chat import ChatOptions, ChatReply, chat_messages, chat_options, model_name, note_usage, reply_text
 from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors
+from lightrag.llm.endings import StreamedReply
 from lightrag.llm.streams import ReplyStream, started
 from lightrag.runtime.clients import ClientPool
 from lightrag.runtime.endpoints import ModelEndpoint
-from lightrag.runtime.model_errors import ProviderError, provider_error, redact
-from lightrag.runtime.reasoning import ReasoningFilter
+from lightrag.runtime.model_errors import ProviderError, provider_error, redact, refuse_told_error
+from lightrag.runtime.redirects import REDIRECT_HOOKS
 
 if TYPE_CHECKING:
     import numpy as np
     from ollama import AsyncClient
 
-logger = logging.getLogger("lightrag.models")
+_DRAIN_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def _build_client(server: _Server) -> AsyncClient:
     import ollama
 
     headers = {"Authorization": f"Bearer {server.api_key}"} if server.api_key else None
-    return ollama.AsyncClient(host=server.host, timeout=server.timeout, headers=headers)
+    return ollama.AsyncClient(host=server.host, timeout=server.timeout, headers=headers, event_hooks=REDIRECT_HOOKS)
 
 
 async def _close_client(client: AsyncClient) -> None:
@@ -66,6 +67,7 @@ def _translated_errors(source: str, secret: str | None) -> Iterator[None]:
     """Turn the errors of the library, and of the HTTP client under it, into ours."""
     import httpx
     import ollama
+    import pydantic
 
     try:
         yield
@@ -77,10 +79,19 @@ def _translated_errors(source: str, secret: str | None) -> Iterator[None]:
         raise provider_error(source, error.status_code, message) from None
     except httpx.TimeoutException:
         raise ModelTimeoutError(f"{source} did not answer in time") from None
-    except (httpx.TransportError, ConnectionError) as error:
+    except (httpx.RequestError, ConnectionError) as error:
         raise ProviderError(f"{source} cannot be reached: {redact(str(error), secret)}") from None
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ModelReplyError(f"{source} sent something that is not JSON: {error}") from None
+    except pydantic.ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        if isinstance(fault["input"], Mapping):
+            refuse_told_error(source, fault["input"].get("error"), secret)
+        place = ".".join(map(str, fault["loc"]))
+        raise ModelReplyError(f"{source} sent no answer of Ollama: {place!r}: {fault['msg']}") from None
+    except (TypeError, AttributeError):
+        # The library takes for granted that every answer is an object.
+        raise ModelReplyError(f"{source} sent no answer of Ollama: it is no JSON object") from None
 
 
 async def ollama_model_complete(
@@ -103,8 +114,7 @@ async def ollama_model_complete(
         The reply; with ``stream=True`` an iterator of its pieces, whose ``aclose()`` stops the server.
 
     Raises:
-        TruncatedReplyError: The reply was cut off at its length limit. A stream ends there with a warning
-            instead.
+        TruncatedReplyError: The reply was cut off at its length limit; a stream raises it after its last piece.
         ModelReplyError: The reply is empty or malformed.
         ModelTimeoutError: The server was too slow.
         ProviderError: The server could not be reached, or refused.
@@ -123,8 +133,9 @@ async def ollama_model_complete(
         return await _open_stream(server, request, options)
     source = f"model {model!r}"
     async with _clients.lease(server) as client:
+        asked = client.chat(**request)
         with _translated_errors(source, server.api_key):
-            answer = await client.chat(**request)
+            answer = await asked
     options.note_usage(answer.prompt_eval_count, answer.eval_count)
     reply = ChatReply(answer.message.content or "", answer.message.thinking or "", answer.done_reason or "")
     return reply_text(source, reply, keep_reasoning=options.keep_reasoning)
@@ -156,21 +167,33 @@ async def _open_stream(server: _Server, request: dict[str, Any], options: ChatOp
 async def _stream_pieces(
     source: str, secret: str | None, events: AsyncGenerator[Any, None], options: ChatOptions
 ) -> AsyncGenerator[str, None]:
-    reader = ReasoningFilter(keep=options.keep_reasoning)
-    done_reason = ""
+    reply = StreamedReply(source, keep_reasoning=options.keep_reasoning)
+    done = False
     with _translated_errors(source, secret):
         async for event in events:
-            done_reason = event.done_reason or done_reason
-            if event.done:
-                options.note_usage(event.prompt_eval_count, event.eval_count)
-            shown = reader.feed(event.message.content or "", event.message.thinking or "")
+            reply.finish_reason = event.done_reason or reply.finish_reason
+            shown = reply.feed(event.message.content or "", event.message.thinking or "")
             if shown:
                 yield shown
-    rest = reader.finish()
+            if event.done:
+                done = True
+                options.note_usage(event.prompt_eval_count, event.eval_count)
+                await _drain(events)
+                break
+    rest = reply.finish()
     if rest:
         yield rest
-    if done_reason == "length":
-        logger.warning("the streamed reply of %s was cut off at its length limit", source)
+    reply.check(ended=done)
+
+
+async def _drain(events: AsyncGenerator[Any, None]) -> None:
+    """Read the end of a body whose last line has come, so that its connection can be used again; or give that up."""
+    import httpx
+
+    with suppress(TimeoutError, httpx.HTTPError):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            async for _ in events:
+                pass
 
 
 async def _embed(texts: Sequence[str], embed_model: str = "bge-m3:latest", **kwargs: Any) -> np.ndarray:
@@ -196,10 +219,9 @@ async def _embed(texts: Sequence[str], embed_model: str = "bge-m3:latest", **kwa
     dimensions = request.pop("embedding_dim", None)
     source = f"embedding model {embed_model!r}"
     async with _clients.lease(server) as client:
+        asked = client.embed(model=embed_model, input=options.prefixed(texts), dimensions=dimensions, **request)
         with _translated_errors(source, server.api_key):
-            answer = await client.embed(
-                model=embed_model, input=options.prefixed(texts), dimensions=dimensions, **request
-            )
+            answer = await asked
     note_usage(options.token_tracker, answer.prompt_eval_count, 0)
     return decode_vectors(source, list(answer.embeddings), len(texts))
 

@@ -60,8 +60,7 @@ async def openai_complete_if_cache(
         The reply; with ``stream=True`` an iterator of its pieces, whose ``aclose()`` stops the server.
 
     Raises:
-        TruncatedReplyError: The reply was cut off at its length limit. A stream ends there with a warning
-            instead.
+        TruncatedReplyError: The reply was cut off at its length limit; a stream raises it after its last piece.
         ModelReplyError: The reply is empty or malformed.
         ContextTooLongError: The request is longer than the model's context.
         ModelTimeoutError: The server was too slow.

@@ -7,8 +7,7 @@ a model is first called.
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,19 +24,25 @@ from lightrag.llm.chat import (
     note_usage,
     reply_text,
 )
-from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors
+from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors, in_order
+from lightrag.llm.endings import StreamedReply
+from lightrag.llm.event_watch import EventWatch
 from lightrag.llm.streams import ReplyStream
 from lightrag.runtime.clients import ClientPool
 from lightrag.runtime.endpoints import ModelEndpoint
-from lightrag.runtime.model_errors import ProviderError, parse_retry_after, provider_error, redact
-from lightrag.runtime.reasoning import ReasoningFilter
+from lightrag.runtime.model_errors import (
+    ProviderError,
+    parse_retry_after,
+    provider_error,
+    redact,
+    refuse_told_error,
+)
+from lightrag.runtime.redirects import REDIRECT_HOOKS
 from lightrag.settings_api import provider_settings
 
 if TYPE_CHECKING:
     import numpy as np
     from openai import AsyncOpenAI
-
-logger = logging.getLogger("lightrag.models")
 
 # Hosts that are known to understand `stream_options`; a server that does not may refuse the whole request.
 _TELLING_HOSTS = (".openai.com", ".openai.azure.com")
@@ -84,6 +89,7 @@ def _build_client(account: Account) -> AsyncOpenAI:
     # Retries belong to whoever bounds the calls; two layers of them would multiply.
     options |= {"api_key": account.api_key, "max_retries": 0}
     try:
+        options["http_client"] = openai.DefaultAsyncHttpxClient(event_hooks=REDIRECT_HOOKS)
         if account.azure is None:
             return openai.AsyncOpenAI(base_url=account.base_url, **options)
         return openai.AsyncAzureOpenAI(
@@ -129,7 +135,7 @@ def _translated_errors(source: str, secret: str | None) -> Iterator[None]:
         raise ProviderError(f"{source} failed: {redact(error.message, secret)}", code=error.code or "") from None
     except openai.OpenAIError as error:
         raise ModelError(f"{source} failed: {redact(str(error), secret)}") from None
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ModelReplyError(f"{source} sent something that is not JSON: {error}") from None
 
 
@@ -146,7 +152,7 @@ async def complete(account: Account, model: str, messages: Sequence[Message], op
         The reply; when streaming an iterator of its pieces, whose ``aclose()`` stops the server.
 
     Raises:
-        TruncatedReplyError: The reply was cut off at its length limit. A stream ends there with a warning instead.
+        TruncatedReplyError: The reply was cut off at its length limit; a stream raises it after its last piece.
         ModelReplyError: The reply is empty or malformed.
         ContextTooLongError: The request is longer than the model's context.
         ModelTimeoutError: The server was too slow.
@@ -162,23 +168,32 @@ async def complete(account: Account, model: str, messages: Sequence[Message], op
         with _translated_errors(source, account.api_key):
             completion = await client.chat.completions.create(**request)
     _note(options, getattr(completion, "usage", None))
-    return reply_text(source, read_completion(source, completion), keep_reasoning=options.keep_reasoning)
+    reply = read_completion(source, completion, account.api_key)
+    return reply_text(source, reply, keep_reasoning=options.keep_reasoning)
 
 
-def read_completion(source: str, completion: Any) -> ChatReply:
+def read_completion(source: str, completion: Any, secret: str | None = None) -> ChatReply:
     """Return the reply in a completion of any server: fields that OpenAI always sends may be missing elsewhere.
+
+    Args:
+        source: Names the model in messages.
+        completion: What the server sent.
+        secret: Key, which some servers repeat.
 
     Raises:
         ModelReplyError: There is no reply in it, or the model refused.
+        ProviderError: It is an error in spite of its status.
     """
+    refuse_told_error(source, getattr(completion, "error", None), secret)
     choices: Any = getattr(completion, "choices", None)
-    message = getattr(choices[0], "message", None) if choices else None
+    message = getattr(choices[0], "message", None) if isinstance(choices, list) and choices else None
     if message is None:
-        raise ModelReplyError(f"{source} sent no chat completion: {str(completion)[:200]!r}")
+        raise ModelReplyError(f"{source} sent no chat completion: {redact(str(completion), secret)[:200]!r}")
     refusal = getattr(message, "refusal", None)
     if refusal:
-        raise ModelReplyError(f"{source} refused: {refusal}")
-    return ChatReply(message.content or "", reasoning_of(message), choices[0].finish_reason or "")
+        raise ModelReplyError(f"{source} refused: {redact(str(refusal), secret)}")
+    content = message.content if isinstance(message.content, str) else ""
+    return ChatReply(content, reasoning_of(message), str(choices[0].finish_reason or ""))
 
 
 def reasoning_of(message: Any) -> str:
@@ -206,18 +221,23 @@ async def _open_stream(account: Account, request: dict[str, Any], options: ChatO
         with _translated_errors(source, account.api_key):
             events = await client.chat.completions.create(**request, stream=True)
         resources.push_async_callback(events.close)
-        with_errors = _with_errors(source, account.api_key, events)
-        return ReplyStream(stream_pieces(source, with_errors, options), resources.pop_all())
+        watch = EventWatch(events.response)
+        with_errors = _with_errors(source, account.api_key, events, watch)
+        return ReplyStream(stream_pieces(source, with_errors, options, watch.done), resources.pop_all())
 
 
-async def _with_errors(source: str, secret: str | None, events: Any) -> AsyncGenerator[Any, None]:
+async def _with_errors(source: str, secret: str | None, events: Any, watch: EventWatch) -> AsyncGenerator[Any, None]:
+    began = False
     with _translated_errors(source, secret):
         async for event in events:
+            began = True
             yield event
+    if not began:
+        watch.refuse_no_events(source, secret)
 
 
 async def stream_pieces(
-    source: str, events: AsyncGenerator[Any, None], options: ChatOptions
+    source: str, events: AsyncGenerator[Any, None], options: ChatOptions, said_done: Callable[[], bool] = bool
 ) -> AsyncGenerator[str, None]:
     """Return the texts in the events of a streamed completion.
 
@@ -225,25 +245,32 @@ async def stream_pieces(
         source: Names the model in messages.
         events: Chunks as OpenAI defines them.
         options: How the model was asked.
+        said_done: Tells, when there are no more events, whether the server marked their end in another way than by a
+            finish reason.
+
+    Raises:
+        TruncatedReplyError: After the last text: the reply was cut off at its length limit.
+        ModelReplyError: After the last text: the provider ended it early, or it is empty.
+        ProviderError: The stream broke off.
     """
-    reader = ReasoningFilter(keep=options.keep_reasoning)
-    finish_reason = ""
+    reply = StreamedReply(source, keep_reasoning=options.keep_reasoning)
     usage: Any = None
     async for event in events:
         # Some servers add the tokens up in every event, others send them in a last one without choices.
         usage = getattr(event, "usage", None) or usage
-        for choice in event.choices[:1] if event.choices else ():
+        choices = getattr(event, "choices", None)
+        for choice in choices[:1] if isinstance(choices, list) else ():
             delta = choice.delta
-            shown = reader.feed(delta.content or "", reasoning_of(delta)) if delta else ""
-            finish_reason = choice.finish_reason or finish_reason
+            content = getattr(delta, "content", None)
+            shown = reply.feed(content if isinstance(content, str) else "", reasoning_of(delta)) if delta else ""
+            reply.finish_reason = str(choice.finish_reason or reply.finish_reason)
             if shown:
                 yield shown
     _note(options, usage)
-    rest = reader.finish()
+    rest = reply.finish()
     if rest:
         yield rest
-    if finish_reason == "length":
-        logger.warning("the streamed reply of %s was cut off at its length limit", source)
+    reply.check(ended=bool(reply.finish_reason) or said_done())
 
 
 async def embed(
@@ -280,8 +307,8 @@ async def embed(
         with _translated_errors(source, account.api_key):
             answer = await client.embeddings.create(**request)
     note_usage(options.token_tracker, getattr(getattr(answer, "usage", None), "prompt_tokens", None), 0)
-    rows = sorted(getattr(answer, "data", None) or (), key=lambda row: row.index or 0)
-    return decode_vectors(source, [row.embedding for row in rows], len(texts))
+    refuse_told_error(source, getattr(answer, "error", None), account.api_key)
+    return decode_vectors(source, in_order(source, getattr(answer, "data", None)), len(texts))
 
 
 def client_arguments(request: dict[str, Any]) -> str:

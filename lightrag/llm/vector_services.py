@@ -10,9 +10,10 @@ from lightrag.contracts.models import EmbeddingFunc
 from lightrag.exceptions import InputError, ModelReplyError
 from lightrag.llm.binding import bound_embedding
 from lightrag.llm.chat import note_usage
-from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors
+from lightrag.llm.embeddings import EmbeddingOptions, decode_vectors, in_order
 from lightrag.runtime.endpoints import ModelEndpoint
 from lightrag.runtime.http_json import DEFAULT_TIMEOUT, Service, post_json
+from lightrag.runtime.model_errors import redact, refuse_told_error
 from lightrag.settings_api import provider_settings
 
 if TYPE_CHECKING:
@@ -86,13 +87,13 @@ class VectorService:
             body[self.dimension_field] = embedding_dim
         source = f"embedding model {model!r}"
         answer = await post_json(source, Service(base_url or self.url, key, options.timeout or DEFAULT_TIMEOUT), body)
-        rows = answer.get("data") if isinstance(answer, dict) else None
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise ModelReplyError(f"{source} sent no list of vectors: {str(answer)[:200]!r}")
+        if not isinstance(answer, dict):
+            raise ModelReplyError(f"{source} sent no list of vectors: {redact(str(answer), key)[:200]!r}")
+        refuse_told_error(source, answer.get("error"), key)
+        vectors = in_order(source, answer.get("data"))
         used = answer.get("usage") or {}
         note_usage(options.token_tracker, used.get("prompt_tokens") or used.get("total_tokens"), 0)
-        ordered = sorted(rows, key=lambda row: row.get("index") or 0)
-        return decode_vectors(source, [row.get("embedding") for row in ordered], len(texts))
+        return decode_vectors(source, vectors, len(texts))
 
     def embedding(self, endpoint: ModelEndpoint, **attributes: Any) -> EmbeddingFunc:
         """Return the embedding function for a model; ``attributes`` are those of :class:`EmbeddingFunc`."""

@@ -24,6 +24,7 @@ from lightrag.exceptions import (
 )
 
 _MAX_MESSAGE_CHARS = 500
+_MAX_REDACTED_CHARS = 50_000
 # Base classes of connection failures in httpx and the SDKs built on it; they are not imported for this.
 _CONNECTION_ERROR_NAMES = frozenset({"TransportError", "APIConnectionError"})
 _HOPELESS_ERROR_NAMES = frozenset({"UnsupportedProtocol", "LocalProtocolError"})
@@ -76,6 +77,8 @@ class TruncatedReplyError(ModelReplyError):
 
 def redact(message: str, *secrets: str | None) -> str:
     """Return a provider's message, shortened and without keys: some repeat the key that they refuse."""
+    # An error page can be megabytes; what is looked at is much more than what is shown, so that no key is cut in two.
+    message = message[:_MAX_REDACTED_CHARS]
     for secret in secrets:
         if secret:
             message = message.replace(secret, "***")
@@ -105,6 +108,27 @@ def provider_error(
     if too_long and status_code in (400, 413, 422):
         return ContextTooLongError(text)
     return ProviderError(text, status_code=status_code, code=code, retry_after=retry_after)
+
+
+def refuse_told_error(source: str, error: Any, secret: str | None) -> None:
+    """Raise the error that a server sends as an answer with status 200, as gateways do when a model behind them fails.
+
+    Args:
+        source: Names the model, as the start of the message.
+        error: Field ``error`` of the answer: a text, or an object with ``message`` and ``code``; ``None`` for none.
+        secret: Key, which an error may hold.
+
+    Raises:
+        ContextTooLongError: A text is too long for the model.
+        ProviderError: There is an error.
+    """
+    if not error:
+        return
+    told: Mapping[str, Any] = error if isinstance(error, Mapping) else {"message": error}
+    message, code = redact(str(told.get("message") or error), secret), told.get("code")
+    if isinstance(code, int) and not isinstance(code, bool) and 400 <= code < 600:
+        raise provider_error(source, code, message)
+    raise ProviderError(f"{source} failed: {message}", code=code if isinstance(code, str) else "")
 
 
 def status_code_of(error: BaseException) -> int | None:
@@ -137,7 +161,7 @@ def parse_retry_after(headers: Mapping[str, str], now: datetime | None = None) -
 
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import struct
 import zlib
 from collections.abc import AsyncIterator
@@ -165,7 +164,7 @@ async def test_refusals(stub: StubServer, no_keys: pytest.MonkeyPatch) -> None:
         await ask(stub, stream=True)
 
 
-async def test_a_stream(stub: StubServer, no_keys: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_stream(stub: StubServer, no_keys: pytest.MonkeyPatch) -> None:
     whole = b"".join([event("messageStart", role="assistant"), delta("Al"), delta("ice"), *END])
     usage = CallUsage()
     for size in (1, 7, len(whole)):
@@ -175,9 +174,12 @@ async def test_a_stream(stub: StubServer, no_keys: pytest.MonkeyPatch, caplog: p
     assert stub.requests[0].path.endswith("/converse-stream")
     assert usage.completion_tokens == 21
     streams(stub, delta("Half"), event("messageStop", stopReason="max_tokens"))
-    with caplog.at_level(logging.WARNING, "lightrag.models"):
-        assert await read(await ask(stub, stream=True)) == ["Half"]
-    assert "cut off" in caplog.text
+    with pytest.raises(TruncatedReplyError) as raised:
+        await read(await ask(stub, stream=True))
+    assert raised.value.reply == "Half"
+    streams(stub, delta("Half"))
+    with pytest.raises(ProviderError, match="broke off before its end"):
+        await read(await ask(stub, stream=True))
 
 
 async def test_streams_that_fail(stub: StubServer, no_keys: pytest.MonkeyPatch) -> None:

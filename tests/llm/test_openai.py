@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import logging
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -287,14 +286,16 @@ async def test_reasoning_in_a_stream(stub: StubServer) -> None:
     assert "".join(await read(await ask(stub, stream=True, enable_cot=True))) == "<think>Let me</think>A"
 
 
-async def test_a_stream_that_is_cut_off_ends_with_a_warning(stub: StubServer, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_stream_that_is_cut_off_says_so_after_its_last_piece(stub: StubServer) -> None:
     async def handler(exchange: Exchange) -> None:
         await exchange.send_events([event({"content": "Half"}), event({}, "length")])
 
     stub.handler = handler
-    with caplog.at_level(logging.WARNING, "lightrag.models"):
-        assert await read(await ask(stub, stream=True)) == ["Half"]
-    assert "cut off" in caplog.text
+    stream = await ask(stub, stream=True)
+    assert await anext(stream) == "Half"
+    with pytest.raises(TruncatedReplyError, match="cut off at its length limit") as raised:
+        await anext(stream)
+    assert raised.value.reply == "Half"
 
 
 def endless(stub: StubServer) -> None:

@@ -1,0 +1,1 @@
+"""Model providers that misbehave over real HTTP."""
