@@ -308,7 +308,10 @@ async def embed(
             answer = await client.embeddings.create(**request)
     note_usage(options.token_tracker, getattr(getattr(answer, "usage", None), "prompt_tokens", None), 0)
     refuse_told_error(source, getattr(answer, "error", None), account.api_key)
-    return decode_vectors(source, in_order(source, getattr(answer, "data", None)), len(texts))
+    rows = getattr(answer, "data", None)
+    if rows is None:
+        raise ModelReplyError(f"{source} sent no list of vectors: {redact(str(answer), account.api_key)[:200]!r}")
+    return decode_vectors(source, in_order(source, rows), len(texts))
 
 
 def client_arguments(request: dict[str, Any]) -> str:

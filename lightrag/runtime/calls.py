@@ -295,13 +295,38 @@ class BoundedStream(AsyncIterator[Any]):
             self.lane.leave()
 
     def __del__(self) -> None:
-        # A reader that broke out of its loop without closing must not take a slot with it for ever. The
-        # collector may run in any thread, so the slot goes back inside the loop it belongs to.
+        # A reader that broke out of its loop without closing must not take a slot and a connection with it for
+        # ever. The collector may run in any thread, so both go back inside the loop they belong to.
         loop = self._loop() if self._holds_slot else None
         if loop is not None and not loop.is_closed():
             self._holds_slot = False
             self._count(True)
-            loop.call_soon_threadsafe(self.lane.leave)
+            loop.call_soon_threadsafe(_abandon, self.lane, self._source)
+
+
+# The loop itself keeps no tasks alive.
+_closing: set[asyncio.Task[None]] = set()
+
+
+def _abandon(lane: Lane, source: Any) -> None:
+    """Give back the slot of a stream that nobody will read, and close it; to be called inside its event loop."""
+    lane.leave()
+    if hasattr(source, "aclose"):
+        task = asyncio.get_running_loop().create_task(_close(source))
+        _closing.add(task)
+        task.add_done_callback(_closed)
+
+
+async def _close(source: Any) -> None:
+    await source.aclose()
+
+
+def _closed(task: asyncio.Task[None]) -> None:
+    _closing.discard(task)
+    # A generator of a user's may be closed by the collector at the same moment, or fail on its way out.
+    error = None if task.cancelled() else task.exception()
+    if error is not None:
+        logger.debug("a stream that nobody read failed while it was closed: %r", error)
 
 
 def _foreign(name: str, error: Exception) -> ModelError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -262,3 +263,19 @@ async def test_vectors_whose_numbers_say_nothing_are_refused(provider: Provider,
     _, error = await outcome(embedding("openai", provider), TEXTS)
     assert isinstance(error, ModelReplyError)
     assert "every text needs its own number" in str(error)
+
+
+@pytest.mark.parametrize("read_first", [True, False])
+@pytest.mark.parametrize("binding", BINDINGS)
+async def test_a_stream_that_is_forgotten_closes_its_request(
+    provider: Provider, binding: str, read_first: bool
+) -> None:
+    provider.faults = lambda good: faults.stalls
+    calls = chat(binding, provider)
+    stream = await calls(stream=True)
+    if read_first:
+        await anext(stream)
+    assert provider.open == 1
+    del stream
+    gc.collect()
+    await settled(provider, calls)
