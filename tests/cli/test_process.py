@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import resource
+import select
 import signal
 import subprocess
 import sys
@@ -212,11 +213,15 @@ def on_a_terminal(folder: Path, *arguments: str, typed: bytes = b"") -> tuple[in
     shown = b""
     # The terminal is gone with the process.
     with suppress(OSError):
-        while part := os.read(ours, 65536):
+        while True:
+            heard = bool(select.select([ours], [], [], 2.0)[0])
+            part = os.read(ours, 65536) if heard else b""
             shown += part
-            if typed and b"[y/N]" in shown:
+            if typed and b"[y/N]" in shown and (b"[y/N]" in part or not heard):
+                # Again after a silence: Python sees Ctrl-C only after the line if it came just before the wait for it.
                 os.write(ours, typed)
-                typed = b""
+            if heard and not part:
+                break
     os.close(ours)
     return running.wait(60), shown.decode()
 
