@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from lightrag.constants import MIGRATION_ROW
 from lightrag.context import EngineContext
 from lightrag.engine.build_models import build_embedder, build_models
 from lightrag.engine.startup import addon_of
-from lightrag.exceptions import StorageError
+from lightrag.exceptions import ModelError, StorageError
+from lightrag.graph.unfinished import graph_held
 from lightrag.ingest.state import PipelineState
 from lightrag.ingest.take_over import take_over_outside_changes
 from lightrag.kg.files.detect import refuse_files_beside_sqlite
+from lightrag.kg.registry import evidence_beside
 from lightrag.parser.engines import ParserEngines
 from lightrag.runtime.llm_cache import LLMCache
 from lightrag.settings import Settings
@@ -19,6 +22,8 @@ from lightrag.stores import Stores, open_stores
 
 if TYPE_CHECKING:
     from lightrag.engine.fields import EngineFields
+
+logger = logging.getLogger("lightrag.engine")
 
 
 async def assemble(engine: EngineFields, settings: Settings, state: PipelineState) -> EngineContext:
@@ -53,11 +58,28 @@ async def assemble(engine: EngineFields, settings: Settings, state: PipelineStat
             events=engine.observation.events,
             max_pending_documents=engine.max_pending_documents,
         )
+        await _finish_interrupted(context)
         await take_over_outside_changes(context)
         return context
     except BaseException:
         await stores.finalize()
         raise
+
+
+async def _finish_interrupted(context: EngineContext) -> None:
+    """Bring an earlier process's last change to its end, before anybody takes its rests for the work of other tools.
+
+    The embedding model may not be there now, or nothing may be embedded in a corpus that is only looked at; then the
+    next change does it.
+    """
+    if await context.stores.unfinished() is None:
+        return
+    try:
+        # Another process may be in the middle of it: then this waits, and finds nothing to do.
+        async with graph_held(context):
+            pass
+    except (ModelError, StorageError) as error:
+        logger.warning("a change that broke off was not brought to its end yet: %s", error)
 
 
 def _cache(settings: Settings, stores: Stores) -> LLMCache:
@@ -74,7 +96,7 @@ def _storages(settings: Settings) -> tuple[str, ...]:
         settings.doc_status_storage,
         settings.graph_storage,
         settings.vector_storage,
-        settings.evidence_storage,
+        settings.evidence_storage or evidence_beside(settings.doc_status_storage, settings.graph_storage),
     )
 
 

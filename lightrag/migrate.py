@@ -72,9 +72,10 @@ class _Migration:
     @asynccontextmanager
     async def saving(self, step: str, after: str) -> AsyncIterator[None]:
         """Write a page and note that the step has come so far, together."""
-        async with self.target.unit_of_work():
+        async with self.target.unit_of_work() as unit:
             yield
-            await self.target.workspace_state.upsert({MIGRATION_ROW: {**self.state, "step": step, "after": after}})
+            row = {**self.state, "step": step, "after": after}
+            unit.last(self.target.workspace_state.upsert, {MIGRATION_ROW: row})
 
 
 Step = Callable[[_Migration, str], Awaitable[None]]

@@ -51,7 +51,7 @@ class StorageSettings(BaseSettings):
     evidence_storage: str = _named(
         "",
         "evidence_storage LIGHTRAG_EVIDENCE_STORAGE",
-        "Class of the evidence store; empty: the family of the document status store.",
+        "Class of the evidence store; empty: the family of the document status, else of the graph, else SQLite.",
     )
     cosine_better_than_threshold: float = _named(
         0.2, "cosine_better_than_threshold COSINE_THRESHOLD", "Similarity floor of vector searches.", ge=-1.0, le=1.0

@@ -62,6 +62,6 @@ class StorageNameSpace(ABC):
 
         Inside the block reads see the state *before* it: a caller reads, computes, then writes. An exception in the
         block discards the collected writes. Where a backend has no transactions the writes happen at once and in
-        order, so a caller writes data first and status last, and repeats all of it after a crash.
+        order. ``Stores.unit_of_work`` is what callers use: it makes one change of it over any set of stores.
         """
         yield

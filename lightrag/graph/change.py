@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lightrag.context import EngineContext
-from lightrag.contracts.evidence import Evidence, ObjectKind, split_relation_key
+from lightrag.contracts.evidence import Evidence, ObjectKind, relation_key, split_relation_key
 from lightrag.graph.records import ObjectRecord
 from lightrag.graph.summarise import summarise_records
 from lightrag.kg_scopes import make_entity_vdb_id, make_relation_vdb_id, split_scoped_entity_id
 from lightrag.runtime.tokens import count_tokens, truncate_to_tokens
-from lightrag.stores import Stores
+from lightrag.stores import Intent, Stores
 
 VectorRows = dict[str, dict[str, Any]]
 
@@ -45,11 +45,33 @@ class GraphChange:
     removed_entities: list[str] = field(default_factory=list)
     removed_relations: list[str] = field(default_factory=list)
 
+    def intent(self, **further: Any) -> Intent:
+        """Return what a unit of work is about to touch that writes this change.
+
+        Args:
+            further: Fields of the intent that the change does not know, such as its documents.
+        """
+        removed = {ObjectKind.ENTITY: self.removed_entities, ObjectKind.RELATION: self.removed_relations}
+        written = {
+            ObjectKind.ENTITY: dict(self.nodes),
+            ObjectKind.RELATION: {relation_key(source, target): row for source, target, row in self.edges},
+        }
+        objects: dict[ObjectKind, list[str]] = {}
+        extras: dict[str, dict[str, Any]] = {}
+        for kind, rows in written.items():
+            renames = self.moved.get(kind, {})
+            objects[kind] = list(dict.fromkeys([*rows, *removed[kind], *renames, *renames.values()]))
+            for object_id, properties in rows.items():
+                if extra := ObjectRecord.from_properties(kind, object_id, properties).extra:
+                    extras[object_id] = extra
+        return Intent(objects=objects, extras=extras, **further)
+
     async def write(self, stores: Stores) -> None:
         """Queue all writes; belongs into a unit of work.
 
         Removals come before additions, so that an object which takes the place of another survives. Evidence is moved
-        and added first and dropped last, so that a crash in a store without transactions never loses a row.
+        and added first and dropped last, so that what is half done where stores cannot commit together never lacks a
+        row of the record.
         """
         for kind, renames in self.moved.items():
             if renames:

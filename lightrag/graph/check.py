@@ -14,6 +14,7 @@ from lightrag.graph.check_objects import check_objects, check_orphans
 from lightrag.graph.check_report import PAGE, Report
 from lightrag.graph.manual import is_manual_document
 from lightrag.graph.rebuild import without_documents
+from lightrag.graph.unfinished import graph_held
 
 
 async def graph_consistency(context: EngineContext, *, repair: bool = False) -> list[str]:
@@ -32,7 +33,7 @@ async def graph_consistency(context: EngineContext, *, repair: bool = False) -> 
         ModelError: The embedding model failed while mending; what was mended before stays so.
     """
     report = Report(repair)
-    async with context.graph_lock:
+    async with graph_held(context):
         stores = context.stores
         if await stores.graph.count_nodes() and not await stores.evidence.count():
             # Mending would empty a graph that another tool wrote.
@@ -66,7 +67,7 @@ async def _check_documents(context: EngineContext, report: Report) -> None:
         report.add(f"document {document_id!r} has evidence and is not processed")
     if lost and report.repair:
         change = await without_documents(context, lost)
-        async with context.stores.unit_of_work():
-            await context.stores.evidence.drop_documents(lost)
+        async with context.stores.unit_of_work(change.intent()) as unit:
             await change.write(context.stores)
-            await context.stores.mark_corpus_changed()
+            await context.stores.evidence.drop_documents(lost)
+            unit.corpus_changed()

@@ -7,6 +7,7 @@ from typing import Any
 from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import DocStatus
 from lightrag.graph.check_report import PAGE, Report
+from lightrag.stores import Intent
 
 
 async def check_chunks(context: EngineContext, report: Report) -> None:
@@ -54,11 +55,11 @@ async def _check_stored_chunks(context: EngineContext, report: Report) -> None:
                 unembedded[chunk_id] = {**(vector or {}), **_vector_row(row)}
                 report.add(f"chunk {chunk_id!r} has no vector of its text")
         if report.repair and (orphans or unembedded):
-            async with stores.unit_of_work():
+            async with stores.unit_of_work(Intent()) as unit:
                 await stores.text_chunks.delete(orphans)
                 await stores.chunks.delete(orphans)
                 await stores.chunks.upsert(unembedded)
-                await stores.mark_corpus_changed()
+                unit.corpus_changed()
 
 
 def _vector_row(row: dict[str, Any]) -> dict[str, Any]:
@@ -74,6 +75,6 @@ async def _check_vectors(context: EngineContext, report: Report) -> None:
         for chunk_id in orphans:
             report.add(f"chunk vector {chunk_id!r} belongs to no chunk")
         if report.repair and orphans:
-            async with stores.unit_of_work():
+            async with stores.unit_of_work(Intent()) as unit:
                 await stores.chunks.delete(orphans)
-                await stores.mark_corpus_changed()
+                unit.corpus_changed()

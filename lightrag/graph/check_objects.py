@@ -18,6 +18,7 @@ from lightrag.graph.partition import name_of, scope_of
 from lightrag.graph.rebuild import from_evidence
 from lightrag.graph.records import ObjectRecord, fold
 from lightrag.graph.summarise import needs_summary
+from lightrag.stores import Intent
 
 
 async def check_objects(context: EngineContext, report: Report, kind: ObjectKind) -> None:
@@ -59,10 +60,10 @@ async def _severed(context: EngineContext, report: Report, keys: Sequence[str]) 
 async def _take_out(context: EngineContext, keys: Sequence[str]) -> None:
     """Remove relations that cannot be. Their vectors are left to the check of vectors, since an id may be another's."""
     stores = context.stores
-    async with stores.unit_of_work():
+    async with stores.unit_of_work(Intent()) as unit:
         await stores.graph.remove_edges([split_relation_key(key) for key in keys])
         await stores.evidence.drop_objects(ObjectKind.RELATION, keys)
-        await stores.mark_corpus_changed()
+        unit.corpus_changed()
 
 
 async def _broken(
@@ -163,9 +164,9 @@ async def _check_vector_orphans(context: EngineContext, report: Report, kind: Ob
             orphans.append(row_id)
             report.add(f"{kind.value} vector {row_id!r} belongs to nothing that has evidence")
         if report.repair and orphans:
-            async with context.stores.unit_of_work():
+            async with context.stores.unit_of_work(Intent()) as unit:
                 await store.delete(orphans)
-                await context.stores.mark_corpus_changed()
+                unit.corpus_changed()
 
 
 def _owner(kind: ObjectKind, row: Mapping[str, Any]) -> str:

@@ -16,6 +16,7 @@ from lightrag.exceptions import InputError, PipelineBusyError
 from lightrag.graph.change import GraphChange
 from lightrag.graph.manual import ManualFields
 from lightrag.graph.records import INTERNAL_PROPERTIES
+from lightrag.graph.unfinished import graph_held
 from lightrag.runtime.text import normalize_entity_type, sanitize_text, split_keywords
 
 # What follows from the evidence or from the identity; a person may send it back unchanged, as a form does.
@@ -46,7 +47,7 @@ async def editing(context: EngineContext, pipeline: Pipeline) -> AsyncIterator[N
         PipelineBusyError: The pipeline is running; nobody knows how long, so the caller is not kept waiting.
     """
     _refuse_while_busy(pipeline)
-    async with context.graph_lock:
+    async with graph_held(context):
         # It may have begun while this waited for another change by hand.
         _refuse_while_busy(pipeline)
         yield
@@ -63,10 +64,12 @@ async def commit(context: EngineContext, change: GraphChange) -> None:
     Raises:
         StorageError: Nothing was written.
     """
-    async with context.stores.unit_of_work():
+    await context.cache.flush()
+    removed = {ObjectKind.ENTITY: change.removed_entities, ObjectKind.RELATION: change.removed_relations}
+    intent = change.intent(moved=change.moved, removed=removed, evidence=change.evidence)
+    async with context.stores.unit_of_work(intent) as unit:
         await change.write(context.stores)
-        await context.cache.flush()
-        await context.stores.mark_corpus_changed()
+        unit.corpus_changed()
 
 
 @dataclass(frozen=True)

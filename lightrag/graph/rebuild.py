@@ -50,7 +50,12 @@ async def without_documents(
 
 
 async def from_evidence(
-    context: EngineContext, kind: ObjectKind, object_ids: Sequence[str], *, embed_all: bool = False
+    context: EngineContext,
+    kind: ObjectKind,
+    object_ids: Sequence[str],
+    *,
+    embed_all: bool = False,
+    extras: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> GraphChange:
     """Compute the change that brings objects back in line with their evidence; those without any are removed.
 
@@ -61,13 +66,14 @@ async def from_evidence(
         kind: Entities or relations.
         object_ids: Graph ids or relation keys.
         embed_all: Embed also what has not changed, because its vector may be missing.
+        extras: Properties of people and other tools that objects shall have; others keep what is stored.
 
     Raises:
         ModelError: The embedding model failed; nothing has been written.
     """
     found = await context.stores.evidence.of_objects(kind, object_ids)
     remaining = {kind: {key: found.get(key, []) for key in object_ids}}
-    return await _refolded(context, remaining, {}, embed_all=embed_all)
+    return await _refolded(context, remaining, {}, embed_all=embed_all, extras=extras)
 
 
 async def with_changed_document(
@@ -126,6 +132,7 @@ async def _refolded(
     *,
     embed_all: bool = False,
     facts: Mapping[str, DocumentFacts] | None = None,
+    extras: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> GraphChange:
     """Compute the change that leaves objects with the given rows; those without any are removed.
 
@@ -144,8 +151,9 @@ async def _refolded(
     for kind, found in alive.items():
         kept = {object_id: rows for object_id, rows in found.items() if object_id not in severed}
         touched.extend(await _refold(context, kind, kept, before.get(kind, {}), facts or {}))
-    if embed_all:
-        touched = [Touched(item.record, None) for item in touched]
+    for item in touched:
+        item.record.extra = dict((extras or {}).get(item.record.object_id, item.record.extra))
+        item.stored_content = None if embed_all else item.stored_content
     await add_records(context, change, touched)
     return change
 

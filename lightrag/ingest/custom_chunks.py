@@ -8,6 +8,7 @@ from dataclasses import replace
 from lightrag.context import EngineContext
 from lightrag.exceptions import DuplicateError, InputError, ModelError
 from lightrag.graph.rebuild import without_documents
+from lightrag.graph.unfinished import graph_held
 from lightrag.ingest.announce import announce_document
 from lightrag.ingest.custom_documents import (
     CUSTOM_CHUNKS_METHOD,
@@ -20,7 +21,7 @@ from lightrag.ingest.custom_documents import (
 )
 from lightrag.ingest.documents import normalize_source_path, timestamp
 from lightrag.ingest.extract import extract_document
-from lightrag.ingest.persist import in_all_partitions, write_chunks
+from lightrag.ingest.persist import chunks_touched, in_all_partitions, write_chunks
 from lightrag.ingest.state import PipelineState
 from lightrag.ingest.work import Chunk, DocumentWork
 from lightrag.runtime.hashing import compute_mdhash_id
@@ -107,7 +108,7 @@ async def _add_to_document(
         StorageError: Nothing was written.
     """
     stores = context.stores
-    async with context.graph_lock:
+    async with graph_held(context):
         row = (await open_work(context, state, document)).row
         if row.chunks_list != work.row.chunks_list:
             raise DuplicateError(f"document {document.doc_id!r} has changed meanwhile; add the chunks again")
@@ -118,12 +119,13 @@ async def _add_to_document(
         chunk_ids = [*row.chunks_list, *(chunk.chunk_id for chunk in work.chunks)]
         changed = replace(row, chunks_list=chunk_ids, chunks_count=len(chunk_ids), updated_at=timestamp())
         await context.cache.flush()
-        async with stores.unit_of_work():
+        intent = change.intent(documents=chunks_touched([work]), evidence=rows)
+        async with stores.unit_of_work(intent) as unit:
             await write_chunks(context, [work])
             await stores.evidence.drop_documents([document.doc_id])
             await change.write(stores)
-            await stores.mark_corpus_changed()
-            await stores.doc_status.upsert({document.doc_id: changed.to_row()})
+            unit.last(stores.doc_status.upsert, {document.doc_id: changed.to_row()})
+            unit.corpus_changed()
     announce_document(context, document.doc_id, changed)
 
 

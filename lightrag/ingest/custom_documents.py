@@ -24,6 +24,7 @@ from lightrag.ingest.work import DocumentWork
 from lightrag.kg_scopes import check_scope_tags
 from lightrag.query_filters import DocumentMetadata
 from lightrag.runtime.text import content_summary, sanitize_text
+from lightrag.stores import Intent
 
 CUSTOM_KG_METHOD = "custom_kg"
 CUSTOM_CHUNKS_METHOD = "custom_chunks"
@@ -250,9 +251,9 @@ async def _undo(context: EngineContext, doc_id: str, before: dict[str, Any] | No
         return
     row = await stores.doc_status.get_by_id(doc_id) or {}
     chunk_ids = list(row.get("chunks_list") or ())
-    async with stores.unit_of_work():
+    async with stores.unit_of_work(Intent(documents={doc_id: chunk_ids}, gone=[doc_id])) as unit:
         await stores.chunks.delete(chunk_ids)
         await stores.text_chunks.delete(chunk_ids)
         await stores.full_docs.delete([doc_id])
-        await stores.mark_corpus_changed()
-        await stores.doc_status.delete([doc_id])
+        unit.last(stores.doc_status.delete, [doc_id])
+        unit.corpus_changed()

@@ -14,6 +14,7 @@ from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.exceptions import ModelError, StorageError
 from lightrag.graph.rebuild import without_documents
+from lightrag.graph.unfinished import graph_held
 from lightrag.ingest.announce import DELETED, announce_document
 from lightrag.ingest.documents import timestamp
 from lightrag.ingest.pipeline import end_job
@@ -47,7 +48,7 @@ async def rollback_custom_chunks(context: EngineContext, state: PipelineState) -
             if not isinstance(journal, Mapping):
                 continue
             try:
-                async with context.graph_lock:
+                async with graph_held(context):
                     await _take_back(context, doc_id, row, journal)
                 done.append(doc_id)
             except (ModelError, StorageError) as error:
@@ -82,17 +83,18 @@ async def _take_back(context: EngineContext, doc_id: str, row: DocProcessingStat
     gone = [*patched, *(chunk_id for chunk_id in row.chunks_list if is_new)]
     rows = [] if is_new else await _evidence_of(context, doc_id, before, set(kept))
     change = await without_documents(context, [doc_id], keeping=rows)
-    async with stores.unit_of_work():
+    intent = change.intent(documents={doc_id: gone}, gone=[doc_id] if is_new else [], evidence=rows)
+    async with stores.unit_of_work(intent) as unit:
         await stores.evidence.drop_documents([doc_id])
         await change.write(stores)
         await stores.chunks.delete(gone)
         await stores.text_chunks.delete(gone)
-        await stores.mark_corpus_changed()
         if is_new:
             await stores.full_docs.delete([doc_id])
-            await stores.doc_status.delete([doc_id])
+            unit.last(stores.doc_status.delete, [doc_id])
         else:
-            await stores.doc_status.upsert({doc_id: before.to_row()})
+            unit.last(stores.doc_status.upsert, {doc_id: before.to_row()})
+        unit.corpus_changed()
     announce_document(context, doc_id, before, DELETED if is_new else "")
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import DocProcessingStatus
 from lightrag.graph.rebuild import without_documents
+from lightrag.graph.unfinished import graph_held
 from lightrag.ingest.announce import DELETED, announce_document
 from lightrag.ingest.pipeline import end_job
 from lightrag.ingest.state import PipelineState
@@ -58,7 +59,7 @@ async def delete_document(
         return DeletionResult("not_found", doc_id, f"document {doc_id!r} does not exist", 404)
     state.begin(f"deleting document {doc_id}", destructive=True)
     try:
-        async with context.graph_lock:
+        async with graph_held(context):
             await _delete(context, doc_id, row, delete_llm_cache=delete_llm_cache)
     finally:
         await end_job(context, state)
@@ -75,7 +76,8 @@ async def _delete(context: EngineContext, doc_id: str, row: dict[str, Any], *, d
         chunks = await stores.text_chunks.get_by_ids(chunk_ids)
         cache_ids = [key for chunk in chunks if chunk for key in chunk.get("llm_cache_list") or ()]
     change = await without_documents(context, [doc_id])
-    async with stores.unit_of_work():
+    intent = change.intent(documents={doc_id: chunk_ids}, gone=[doc_id], replies=cache_ids)
+    async with stores.unit_of_work(intent) as unit:
         await change.write(stores)
         await stores.evidence.drop_documents([doc_id])
         await stores.chunks.delete(chunk_ids)
@@ -83,5 +85,5 @@ async def _delete(context: EngineContext, doc_id: str, row: dict[str, Any], *, d
         await stores.full_docs.delete([doc_id])
         if cache_ids:
             await stores.llm_response_cache.delete(cache_ids)
-        await stores.mark_corpus_changed()
-        await stores.doc_status.delete([doc_id])
+        unit.last(stores.doc_status.delete, [doc_id])
+        unit.corpus_changed()

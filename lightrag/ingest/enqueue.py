@@ -111,11 +111,11 @@ async def enqueue(
             rows[document.doc_id] = document.status(track_id)
             admitted[document.doc_id] = document
             in_batch.add(document, rows[document.doc_id])
-        async with context.stores.unit_of_work():
+        async with context.stores.unit_of_work() as unit:
             await context.stores.full_docs.upsert(
                 {doc_id: document.full_doc() | limits for doc_id, document in admitted.items()}
             )
-            await context.stores.doc_status.upsert({row_id: row.to_row() for row_id, row in rows.items()})
+            unit.last(context.stores.doc_status.upsert, {row_id: row.to_row() for row_id, row in rows.items()})
         announce_documents(context, rows)
     _tell_refused([row for row_id, row in rows.items() if row_id not in admitted], len(documents))
     if state.busy and admitted:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from pathlib import Path
 
 from lightrag.context import EngineContext
@@ -68,16 +69,14 @@ async def _parse_file(context: EngineContext, work: DocumentWork, options: Proce
             await _refuse_duplicate(context, work, found[0], found[1].track_id or "")
             raise DuplicateError(f"the same content is already stored as {found[0]!r} (status {found[1].status.value})")
     row = {**work.full_doc, "content": work.text, "parse_format": "raw", "content_hash": content_hash}
-    async with context.stores.unit_of_work():
+    told = {
+        "content_summary": content_summary(work.text),
+        "content_length": len(work.text),
+        "content_hash": content_hash,
+    }
+    async with context.stores.unit_of_work() as unit:
         await context.stores.full_docs.upsert({work.doc_id: row})
-        await set_status(
-            context,
-            work,
-            DocStatus.PROCESSING,
-            content_summary=content_summary(work.text),
-            content_length=len(work.text),
-            content_hash=content_hash,
-        )
+        unit.last(partial(set_status, context, work, DocStatus.PROCESSING, **told))
 
 
 async def _refuse_duplicate(context: EngineContext, work: DocumentWork, original_id: str, track_id: str) -> None:

@@ -12,6 +12,7 @@ from lightrag.contracts.evidence import Evidence, ObjectKind, relation_key, spli
 from lightrag.graph.change import GraphChange
 from lightrag.graph.merge import merge_evidence
 from lightrag.graph.rebuild import without_documents
+from lightrag.graph.unfinished import graph_held
 from lightrag.ingest.announce import announce_document
 from lightrag.ingest.documents import timestamp
 from lightrag.ingest.status_metadata import doc_status_transition_metadata
@@ -51,7 +52,7 @@ async def merge_and_persist(context: EngineContext, group: Sequence[DocumentWork
         ModelError: The embedding model failed; nothing was written.
         StorageError: Nothing was written.
     """
-    async with context.graph_lock:
+    async with graph_held(context):
         await _purge_earlier_attempt(context, [work.doc_id for work in group])
         facts = {work.doc_id: document_facts(work.row.metadata) for work in group}
         rows = [row for work in group for row in in_all_partitions(context, work)]
@@ -93,9 +94,10 @@ async def _purge_earlier_attempt(context: EngineContext, doc_ids: Sequence[str])
     if not any((await evidence.objects_of_documents(doc_ids)).values()):
         return
     change = await without_documents(context, doc_ids)
-    async with context.stores.unit_of_work():
-        await evidence.drop_documents(doc_ids)
+    async with context.stores.unit_of_work(change.intent(documents=dict.fromkeys(doc_ids, ()))) as unit:
         await change.write(context.stores)
+        await evidence.drop_documents(doc_ids)
+        unit.corpus_changed()
 
 
 async def _write(context: EngineContext, group: Sequence[DocumentWork], change: GraphChange) -> None:
@@ -112,14 +114,19 @@ async def _write(context: EngineContext, group: Sequence[DocumentWork], change: 
     }
     # Before the unit of work: replies that were paid for outlive its failure.
     await context.cache.flush()
-    async with stores.unit_of_work():
+    async with stores.unit_of_work(change.intent(documents=chunks_touched(group))) as unit:
         await write_chunks(context, group)
         await change.write(stores)
-        await stores.mark_corpus_changed()
-        await stores.doc_status.upsert({doc_id: row.to_row() for doc_id, row in rows.items()})
+        unit.last(stores.doc_status.upsert, {doc_id: row.to_row() for doc_id, row in rows.items()})
+        unit.corpus_changed()
     for work in group:
         work.row = rows[work.doc_id]
         announce_document(context, work.doc_id, work.row)
+
+
+def chunks_touched(group: Sequence[DocumentWork]) -> dict[str, list[str]]:
+    """Return the ids of the chunks that :func:`write_chunks` writes or deletes, by document."""
+    return {work.doc_id: [*(chunk.chunk_id for chunk in work.chunks), *work.row.chunks_list] for work in group}
 
 
 async def write_chunks(context: EngineContext, group: Sequence[DocumentWork]) -> None:
@@ -155,7 +162,7 @@ async def write_chunks(context: EngineContext, group: Sequence[DocumentWork]) ->
             own_rows = [vector_rows[chunk.chunk_id] for chunk in work.chunks]
             stamp_chunk_filter_metadata(own_rows, work.row.metadata)
     if outdated:
-        await stores.text_chunks.delete(outdated)
         await stores.chunks.delete(outdated)
+        await stores.text_chunks.delete(outdated)
     await stores.text_chunks.upsert(chunk_rows)
     await stores.chunks.upsert(vector_rows)

@@ -10,6 +10,7 @@ from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.contracts.evidence import Evidence
 from lightrag.graph.merge import merge_evidence
 from lightrag.graph.rebuild import with_changed_document
+from lightrag.graph.unfinished import graph_held
 from lightrag.ingest.persist import in_partitions, scope_tags_of
 from lightrag.ingest.pipeline import end_job
 from lightrag.ingest.state import PipelineState
@@ -79,7 +80,7 @@ async def _align(context: EngineContext, page: list[tuple[str, DocProcessingStat
         rows_of[row.document_id].append(row)
     gained: list[Evidence] = []
     changed: set[str] = set()
-    async with context.graph_lock:
+    async with graph_held(context):
         for doc_id, status in page:
             wanted = scope_tags_of(context, status.metadata)
             present = {row.tenant_tag for row in rows_of[doc_id]} - {""}
@@ -87,22 +88,25 @@ async def _align(context: EngineContext, page: list[tuple[str, DocProcessingStat
             gained.extend(in_partitions([row for row in rows_of[doc_id] if not row.tenant_tag], missing))
             lost = present - set(wanted)
             if lost:
-                await _leave(context, doc_id, status, lost)
+                await _leave(context, doc_id, status, [row for row in rows_of[doc_id] if row.tenant_tag in lost])
             if missing or lost:
                 changed.add(doc_id)
         if gained:
             facts = {doc_id: document_facts(status.metadata) for doc_id, status in page}
             change = await merge_evidence(context, gained, facts)
             await context.cache.flush()
-            async with context.stores.unit_of_work():
+            joined = {row.document_id: () for row in gained}
+            async with context.stores.unit_of_work(change.intent(documents=joined, evidence=gained)) as unit:
                 await change.write(context.stores)
-                await context.stores.mark_corpus_changed()
+                unit.corpus_changed()
     return len(changed)
 
 
-async def _leave(context: EngineContext, doc_id: str, status: DocProcessingStatus, lost: set[str]) -> None:
+async def _leave(context: EngineContext, doc_id: str, status: DocProcessingStatus, rows: list[Evidence]) -> None:
+    """Take a document out of the scopes that some of its rows are of."""
+    lost = {row.tenant_tag for row in rows}
     change = await with_changed_document(context, doc_id, status.metadata, lost_tags=lost)
-    async with context.stores.unit_of_work():
+    async with context.stores.unit_of_work(change.intent(documents={doc_id: ()}, evidence=rows)) as unit:
         await change.write(context.stores)
         await context.stores.evidence.drop_of_document(doc_id, lost)
-        await context.stores.mark_corpus_changed()
+        unit.corpus_changed()

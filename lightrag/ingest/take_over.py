@@ -68,9 +68,9 @@ async def take_over_outside_changes(context: EngineContext, lists: ChunkLists | 
             for kind in ObjectKind:
                 for objects in _pages(list(touched.objects[kind]), _OBJECTS):
                     await take_over_objects(context, kind, objects, known)
-        async with context.stores.unit_of_work():
+        async with context.stores.unit_of_work() as unit:
             await _mark_complete(context, [*found.gone_documents, *found.new_documents])
-            await context.stores.mark_corpus_changed()
+            unit.corpus_changed()
     return found
 
 

@@ -11,12 +11,14 @@ from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.contracts.evidence import Evidence
 from lightrag.exceptions import FilterSyntaxError, InputError, NotFoundError, PipelineBusyError
 from lightrag.graph.change import GraphChange
+from lightrag.graph.chunk_rows import restamped_chunks
 from lightrag.graph.rebuild import with_changed_document
+from lightrag.graph.unfinished import graph_held
 from lightrag.ingest.documents import timestamp
 from lightrag.ingest.persist import in_partitions, scope_tags_of
 from lightrag.ingest.state import PipelineState
 from lightrag.kg_scopes import check_scope_tags
-from lightrag.query_filters import DocumentMetadata, public_metadata, stamp_chunk_filter_metadata
+from lightrag.query_filters import DocumentMetadata, public_metadata
 from lightrag.query_filters.document_metadata import USER_METADATA_KEYS
 
 
@@ -44,7 +46,7 @@ async def update_document_metadata(
         PipelineBusyError: Documents are being processed; of one that is not processed yet the change may be lost.
     """
     _refuse_while_busy(state)
-    async with context.graph_lock:
+    async with graph_held(context):
         # It may have begun while this waited for another change.
         _refuse_while_busy(state)
         run = state.job_start
@@ -103,37 +105,25 @@ async def _write(context: EngineContext, doc_id: str, before: DocProcessingStatu
     vector_rows: dict[str, dict[str, Any]] = {}
     gained: list[Evidence] = []
     lost: set[str] = set()
+    left: list[Evidence] = []
     if after.status is DocStatus.PROCESSED:
         evidence = await stores.evidence.of_documents([doc_id])
         aggregate = [row for row in evidence if not row.tenant_tag]
         present = {row.tenant_tag for row in evidence} - {""}
         # By what the document is in, not by the settings: scopes may be switched off now and on again later.
         lost = present.difference(after.metadata.get("user_tags") or ())
+        left = [row for row in evidence if row.tenant_tag in lost]
         stays = present.union(scope_tags_of(context, before.metadata))
         new_tags = [tag for tag in scope_tags_of(context, after.metadata) if tag not in stays]
         gained = in_partitions(aggregate, new_tags)
         change = await with_changed_document(context, doc_id, after.metadata, gained=gained, lost_tags=lost)
         if context.settings.enable_vector_metadata_filters:
-            vector_rows = await _restamped_chunks(context, after)
-    async with stores.unit_of_work():
+            vector_rows = await restamped_chunks(context, after)
+    async with stores.unit_of_work(change.intent(documents={doc_id: ()}, evidence=[*gained, *left])) as unit:
+        await change.write(stores)
         if lost:
             await stores.evidence.drop_of_document(doc_id, lost)
-        await change.write(stores)
         if vector_rows:
             await stores.chunks.upsert(vector_rows)
-        await stores.mark_corpus_changed()
-        await stores.doc_status.upsert({doc_id: after.to_row()})
-
-
-async def _restamped_chunks(context: EngineContext, row: DocProcessingStatus) -> dict[str, dict[str, Any]]:
-    """Return the vector rows of a document's chunks with new filter fields and the vectors they have."""
-    chunks = context.stores.chunks
-    rows = await chunks.get_by_ids(row.chunks_list)
-    vectors = await chunks.get_vectors_by_ids(row.chunks_list)
-    found = {
-        chunk_id: {**stored, "vector": vectors[chunk_id]}
-        for chunk_id, stored in zip(row.chunks_list, rows, strict=True)
-        if stored is not None and chunk_id in vectors
-    }
-    stamp_chunk_filter_metadata(found, row.metadata)
-    return found
+        unit.last(stores.doc_status.upsert, {doc_id: after.to_row()})
+        unit.corpus_changed()

@@ -40,11 +40,27 @@ BACKENDS: dict[str, Backend] = {
     "FaissVectorDBStorage": Backend("vector", "lightrag.kg.faiss.vector", "faiss"),
 }
 
-# The evidence store follows the family of the document status store unless chosen.
-EVIDENCE_BY_DOC_STATUS: dict[str, str] = {
+# The evidence store follows the family of the document status store unless chosen, else that of the graph.
+_EVIDENCE_BESIDE: dict[str, str] = {
     "SQLiteDocStatusStorage": "SQLiteEvidenceStorage",
     "JsonDocStatusStorage": "JsonEvidenceStorage",
+    "SQLiteGraphStorage": "SQLiteEvidenceStorage",
+    "NetworkXStorage": "JsonEvidenceStorage",
 }
+_EVIDENCE_ELSE = "SQLiteEvidenceStorage"
+
+
+def evidence_beside(doc_status: str, graph: str) -> str:
+    """Return the evidence storage of a set in which none was chosen.
+
+    The published package knows no such store, so its users name four classes. Families without one of their own, such
+    as those of key-value servers, keep evidence beside the graph, else in the working directory.
+
+    Args:
+        doc_status: Class name of the document status store.
+        graph: Class name of the graph store.
+    """
+    return _EVIDENCE_BESIDE.get(doc_status) or _EVIDENCE_BESIDE.get(graph) or _EVIDENCE_ELSE
 
 
 def check_storage(name: str, kind: str) -> Backend:

@@ -1,0 +1,224 @@
+"""Stores of several families in one workspace: no common transaction, and still nothing half done after a crash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lightrag import LightRAG
+from lightrag.contracts.doc_status import DocStatus
+from lightrag.contracts.evidence import ObjectKind
+from lightrag.exceptions import LightRAGError
+from lightrag.graph.change import entity_vector_id, relation_vector_id
+from lightrag.graph.merge import load_records
+from tests.fakes.audit import disagreements, snapshot
+from tests.fakes.facts import FactModel, make_embedding
+from tests.fakes.servers import KilledError, Steps, registered
+
+MIXES: dict[str, dict[str, str]] = {
+    "files, and vectors and graph in sqlite": {
+        "kv_storage": "JsonKVStorage",
+        "doc_status_storage": "JsonDocStatusStorage",
+        "vector_storage": "SQLiteVectorDBStorage",
+        "graph_storage": "SQLiteGraphStorage",
+    },
+    "sqlite, and vectors and graph in files": {
+        "kv_storage": "SQLiteKVStorage",
+        "doc_status_storage": "SQLiteDocStatusStorage",
+        "vector_storage": "NanoVectorDBStorage",
+        "graph_storage": "NetworkXStorage",
+    },
+    "rows and vectors on servers, graph in sqlite": {
+        "kv_storage": "ElsewhereKVStorage",
+        "doc_status_storage": "ElsewhereDocStatusStorage",
+        "vector_storage": "ElsewhereVectorDBStorage",
+        "graph_storage": "SQLiteGraphStorage",
+    },
+    "everything on servers": {
+        "kv_storage": "ElsewhereKVStorage",
+        "doc_status_storage": "ElsewhereDocStatusStorage",
+        "vector_storage": "ElsewhereVectorDBStorage",
+        "graph_storage": "ElsewhereGraphStorage",
+        "evidence_storage": "ElsewhereEvidenceStorage",
+    },
+}
+
+
+# Every step of a process that is not killed takes a life; so many are passed over from one to the next.
+STRIDES = dict(zip(MIXES, (3, 4, 7, 11), strict=True))
+
+
+@pytest.fixture(autouse=True)
+def _servers() -> Iterator[None]:
+    with registered():
+        yield
+
+
+@pytest.fixture(params=MIXES, ids=[name.replace(" ", "_") for name in MIXES])
+def mix_name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def mix(mix_name: str) -> dict[str, str]:
+    return MIXES[mix_name]
+
+
+async def opened(folder: Path, storages: dict[str, str]) -> LightRAG:
+    engine = LightRAG(
+        working_dir=str(folder),
+        llm_model_func=FactModel(),
+        embedding_func=make_embedding(),
+        entity_extract_max_gleaning=0,
+        force_llm_summary_on_merge=3,
+        max_parallel_insert=1,
+        enable_kg_scope_materialization=True,
+        scope_tag_prefixes=["tenant:"],
+        **storages,
+    )
+    await engine.initialize_storages()
+    return engine
+
+
+def text_of(name: str) -> str:
+    return (
+        f"{name} opens.\nHub -> Ada: {name} tells how Hub paid Ada\nAda -> Leaf {name}: {name} tells of the leaf\n"
+        f"Hub -> Harbour: {name} built the harbour\n"
+    )
+
+
+async def insert(engine: LightRAG, name: str, **metadata: Any) -> None:
+    if not await engine.aget_docs_by_ids([name]):
+        await engine.apipeline_enqueue_documents(
+            [text_of(name)], ids=[name], file_paths=[f"{name}.md"], document_metadata=metadata
+        )
+    await engine.apipeline_process_enqueue_documents()
+    await engine.aretry_failed_documents()
+
+
+async def rename(engine: LightRAG) -> None:
+    if await engine.context.stores.graph.has_node("Harbour"):
+        await engine.aedit_entity("Harbour", {"entity_name": "Port", "description": "where ships lie", "berths": 3})
+
+
+async def add_chunk(engine: LightRAG) -> None:
+    await engine.ainsert_custom_chunks(text_of("one"), ["Hub -> Gate: one tells of the gate\n"], doc_id="one")
+
+
+ACTS: tuple[Any, ...] = (
+    lambda engine: insert(engine, "one", tags=["act", "tenant:a"], start_date="1910-01-01T00:00:00Z"),
+    lambda engine: insert(engine, "two", tags=["letter"]),
+    lambda engine: engine.aupdate_document_metadata(
+        "one", {"tags": ["draft", "tenant:b"], "start_date": "1920-01-01T00:00:00Z"}
+    ),
+    rename,
+    add_chunk,
+    lambda engine: engine.adelete_by_doc_id("two"),
+    lambda engine: engine.ainsert_custom_kg(
+        {"entities": [{"entity_name": "Quay", "description": "by hand"}], "relationships": [], "chunks": []}
+    ),
+    lambda engine: engine.adelete_by_entity("Leaf one"),
+    lambda engine: insert(engine, "three", tags=["act", "tenant:b"]),
+)
+
+
+async def act(engine: LightRAG, number: int) -> None:
+    await ACTS[number](engine)
+
+
+async def unlike(engine: LightRAG) -> list[str]:
+    """Return vectors whose text is not the one that follows from the graph."""
+    stores = engine.context.stores
+    found = []
+    for kind, store, vector_id in (
+        (ObjectKind.ENTITY, stores.entities, entity_vector_id),
+        (ObjectKind.RELATION, stores.relationships, relation_vector_id),
+    ):
+        keys = await stores.evidence.scan_objects(kind, limit=10**6)
+        records = await load_records(engine.context, *((keys, []) if kind is ObjectKind.ENTITY else ([], keys)))
+        for (_, key), record in records.items():
+            row = await store.get_by_id(vector_id(key)) or {}
+            if row.get("content") != record.vector_content():
+                found.append(f"vector of {key!r} says {row.get('content')!r}, its node {record.vector_content()!r}")
+    return found
+
+
+async def faults(engine: LightRAG) -> list[str]:
+    return [*await disagreements(engine), *await unlike(engine), *await engine.acheck()]
+
+
+async def whole(folder: Path) -> dict[str, Any]:
+    """Return what the acts end in when nothing goes wrong, in one database."""
+    engine = await opened(folder, {})
+    for number in range(len(ACTS)):
+        await act(engine, number)
+    try:
+        assert await faults(engine) == []
+        return await snapshot(engine)
+    finally:
+        await engine.finalize_storages()
+
+
+async def live_until(folder: Path, storages: dict[str, str], last: int) -> int | None:
+    """Act until the process dies at a step; return the act it died in, or ``None`` when it came to its end."""
+    number = 0
+    steps = Steps(last)
+    engine = await opened(folder, storages)
+    stores = engine.context.stores
+    try:
+        with steps.counted():
+            for number in range(len(ACTS)):
+                await act(engine, number)
+            return None
+    except KilledError:
+        return number
+    finally:
+        # What a process leaves behind that is no more: nothing is flushed.
+        engine._context = None
+        for store in stores.all():
+            await store.finalize()
+
+
+async def test_a_mixed_set_ends_as_one_database_does(tmp_path: Path, mix: dict[str, str]) -> None:
+    assert await live_until(tmp_path / "mixed", mix, 10**6) is None
+    engine = await opened(tmp_path / "mixed", mix)
+    assert await faults(engine) == []
+    assert await snapshot(engine) == await whole(tmp_path / "twin")
+    await engine.finalize_storages()
+
+
+async def test_killed_at_any_step(tmp_path: Path, mix_name: str, mix: dict[str, str]) -> None:
+    twin = await whole(tmp_path / "twin")
+    problems: list[str] = []
+    last = lives = 0
+    while True:
+        folder = tmp_path / str(last)
+        died_in = await live_until(folder, mix, last)
+        if died_in is None:
+            break
+        where = f"killed after step {last} in act {died_in}"
+        engine = await opened(folder, mix)
+        try:
+            problems.extend(f"{where}, opened: {found}" for found in await faults(engine))
+            await engine.apipeline_process_enqueue_documents()
+            rows = await engine.aget_docs_by_ids(["one", "two", "three"])
+            problems.extend(
+                f"{where}: {name} is {row.status}" for name, row in rows.items() if row.status != DocStatus.PROCESSED
+            )
+            problems.extend(f"{where}, processed: {found}" for found in await faults(engine))
+            for number in range(died_in, len(ACTS)):
+                await act(engine, number)
+            problems.extend(f"{where}, at the end: {found}" for found in await faults(engine))
+            end = await snapshot(engine)
+            problems.extend(f"{where}: other {part}" for part in twin if end[part] != twin[part])
+        except LightRAGError as error:
+            problems.append(f"{where}: {error!r}")
+        finally:
+            await engine.finalize_storages()
+        last += STRIDES[mix_name]
+        lives += 1
+    assert lives > 5
+    assert not problems, "\n".join(problems)
