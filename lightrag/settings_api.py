@@ -290,6 +290,8 @@ def environment_names(kinds: Iterable[type[BaseSettings]] = (Settings, ApiSettin
 
 
 # Variables of the published package that name something which is not there.
+_OFF = ("", "false", "no", "off")
+
 WITHOUT_EFFECT = {
     "MAX_UNACKED_MANUAL_RETRIES": "retries are not counted",
     "SCAN_ENQUEUE_BATCH_SIZE": "a scan stores file by file",
@@ -303,14 +305,18 @@ WITHOUT_EFFECT = {
 }
 
 
-def _given_variables() -> set[str]:
-    given = [*EnvSettingsSource(ApiSettings).env_vars, *DotEnvSettingsSource(ApiSettings).env_vars]
-    return {name.upper() for name in given}
+def _given_variables() -> dict[str, str]:
+    given = {**DotEnvSettingsSource(ApiSettings).env_vars, **EnvSettingsSource(ApiSettings).env_vars}
+    return {name.upper(): value or "" for name, value in given.items()}
 
 
 def variables_without_effect() -> dict[str, str]:
-    """Return variables of the published package that are set and do nothing here, each with the reason."""
-    return {name: WITHOUT_EFFECT[name] for name in sorted(_given_variables() & WITHOUT_EFFECT.keys())}
+    """Return variables of the published package that are set and do nothing here, each with the reason.
+
+    One that only says that something is off is not told: it is.
+    """
+    given = {name for name, value in _given_variables().items() if value.strip().lower() not in _OFF}
+    return {name: WITHOUT_EFFECT[name] for name in sorted(given & WITHOUT_EFFECT.keys())}
 
 
 def unknown_variables(prefix: str = "LIGHTRAG_") -> dict[str, str]:

@@ -92,7 +92,14 @@ class Output:
             )
         for row in rows:
             table.add_row(*(Text("" if cell is None else one_line(cell)) for cell in row))
-        self.console.print(table)
+        if on_terminal:
+            self.console.print(table)
+            return
+        # For pipes and files a row is a line, however long, as in other tools of the kind; but not a line of blanks.
+        with self.console.capture() as captured:
+            self.console.print(table)
+        for line in captured.get().splitlines():
+            self.line(line.rstrip())
 
     def pairs(self, values: Mapping[str, object]) -> None:
         """Print names and values, one pair a line; empty ones are left out."""

@@ -85,5 +85,5 @@ def describe(error: ValidationError) -> str:
     for fault in error.errors(include_url=False, include_context=False):
         path = ".".join(str(part) for part in fault["loc"])
         message = fault["msg"].removeprefix("Value error, ")
-        faults.append(f"{path}: {message}" if path else message)
+        faults.append(message if not path or message.startswith(path) else f"{path}: {message}")
     return "; ".join(faults)

@@ -78,6 +78,7 @@ def test_variables_of_the_published_package_that_do_nothing_are_told(monkeypatch
         monkeypatch.delenv(name, raising=False)
     assert variables_without_effect() == {}
     monkeypatch.setenv("WORKERS", "4")
+    monkeypatch.setenv("VERBOSE", "False")
     assert variables_without_effect() == {"WORKERS": "one process serves"}
 
 

@@ -230,6 +230,9 @@ def test_graph_of_an_entity(run: Run, corpus: tuple[str, str]) -> None:
     shown = run("graph", "show", "Jonas Ketterick", *corpus).stdout
     assert "Entities\n" in shown
     assert "Relations\n" in shown
+    # What is no terminal has no width: a row is a line, and none is filled with blanks up to the longest.
+    assert len({len(line) for line in shown.splitlines() if line}) > 3
+    assert not [line for line in shown.splitlines() if line != line.rstrip()]
     missing = run("graph", "show", "Ketteric", *corpus)
     assert missing.exit_code == 1
     assert "'Ketteric'; similar are 'Jonas Ketterick'" in missing.stderr
