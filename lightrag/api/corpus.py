@@ -95,8 +95,9 @@ async def delete_documents(
 ) -> None:
     """Delete documents one after another; one that cannot be deleted does not keep the others.
 
-    Documents that began to be processed meanwhile are waited for. With limited access only files go that the documents
-    came as: a text may have been given the path of somebody else's file that no scan has read yet.
+    Documents that began to be processed meanwhile are waited for. A file stays while another document is of its path: a
+    refused repetition has the path of the document that it repeats. With limited access only files go that the
+    documents came as: a text may have been given the path of somebody else's file that no scan has read yet.
     """
     rows = await engine.aget_docs_by_ids(list(doc_ids))
     for doc_id in doc_ids:
@@ -110,6 +111,7 @@ async def delete_documents(
             request.delete_file
             and result.file_path
             and (isinstance(engine, LightRAG) or _came_as_file(rows.get(doc_id)))
+            and await engine.context.stores.doc_status.get_doc_by_file_path(result.file_path) is None
         ):
             inputs.remove(result.file_path)
 

@@ -317,6 +317,20 @@ async def test_deletion_takes_the_file_if_asked(server: Server) -> None:
     assert not archived.exists()
 
 
+async def test_deleting_a_repetition_leaves_the_file_of_what_it_repeats(server: Server) -> None:
+    await server.client.post("/documents/upload", files=[("file", ("a.md", FACTS.encode(), "text/markdown"))])
+    await server.settle()
+    archived = server.state.inputs.root / "__parsed__" / "a.md"
+    track_id = await server.engine.ainsert(FACTS, file_paths="a.md")
+    (repetition,) = await server.engine.aget_docs_by_track_id(track_id)
+    assert repetition.startswith("dup-")
+    await delete(server, doc_ids=[repetition], delete_file=True)
+    await server.settle()
+    assert archived.exists()
+    (left,) = (await server.client.post("/documents/paginated", json={})).json()["documents"]
+    assert (left["file_path"], left["status"]) == ("a.md", "processed")
+
+
 async def test_deletion_waits_for_nobody(server: Server) -> None:
     server.engine._state.begin("processing documents")
     try:
