@@ -1,4 +1,4 @@
-"""Faults that users of other tools have reported about documents and scopes: here the right behaviour, by the engine."""
+"""Faults that users of other tools reported about documents and scopes: here the right behaviour, by the engine."""
 
 from __future__ import annotations
 
