@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lightrag.engine.base import EngineBase
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from lightrag.ingest.options import ProcessOptions
     from lightrag.ingest.scopes import ScopeRebuild
     from lightrag.query_filters import DocumentMetadata
+
+    # For all documents of a call, or a list with one for each.
+    OneMetadata: TypeAlias = DocumentMetadata | dict[str, Any] | None
+    GivenMetadata: TypeAlias = OneMetadata | Sequence[OneMetadata]
 
 
 class DocumentMethods(EngineBase):
@@ -29,7 +33,7 @@ class DocumentMethods(EngineBase):
         file_paths: str | list[str] | None = None,
         track_id: str | None = None,
         *,
-        metadata: DocumentMetadata | dict[str, Any] | None = None,
+        metadata: GivenMetadata = None,
     ) -> str:
         """Add documents and process them.
 
@@ -40,7 +44,7 @@ class DocumentMethods(EngineBase):
             ids: As many document ids; derived from source path or text when not given.
             file_paths: As many source paths, shown in references.
             track_id: Names this call; made up when not given.
-            metadata: Dates, tags and free metadata, shared by all documents of the call.
+            metadata: Dates, tags and free metadata, for all documents of the call, or a list with those of each.
 
         Returns:
             The track id, with which the outcome of every document can be looked up.
@@ -49,7 +53,7 @@ class DocumentMethods(EngineBase):
             InputError: The arguments do not fit together; nothing was stored.
             StorageError: Nothing was stored.
         """
-        from lightrag.ingest.documents import new_track_id
+        from lightrag.ingest.documents import count_of, new_track_id
         from lightrag.ingest.options import ProcessOptions
 
         track_id = track_id or new_track_id()
@@ -60,7 +64,7 @@ class DocumentMethods(EngineBase):
             file_paths=file_paths,
             track_id=track_id,
             metadata=metadata,
-            options=[options] * _count(input),
+            options=[options] * count_of(input),
         )
         await self.apipeline_process_enqueue_documents()
         return track_id
@@ -78,7 +82,7 @@ class DocumentMethods(EngineBase):
         admission_token: str | None = None,
         from_scan: bool = False,
         *,
-        document_metadata: DocumentMetadata | dict[str, Any] | None = None,
+        document_metadata: GivenMetadata = None,
     ) -> str | None:
         """Store documents as pending; :meth:`apipeline_process_enqueue_documents` processes them.
 
@@ -96,7 +100,7 @@ class DocumentMethods(EngineBase):
                 ``chunk_token_size``; for all or for each.
             admission_token: From :meth:`areserve_admission`; an unknown one is none.
             from_scan: The files lie in an input folder: ``max_pending_documents`` does not keep them out.
-            document_metadata: Shared by all documents of the call.
+            document_metadata: For all documents of the call, or a list with those of each.
 
         Returns:
             The track id, or ``None`` when every document was refused as a duplicate.
@@ -106,7 +110,7 @@ class DocumentMethods(EngineBase):
             PipelineBusyError: Too many documents wait already; nothing was stored.
             StorageError: Nothing was stored.
         """
-        from lightrag.ingest.documents import new_track_id
+        from lightrag.ingest.documents import count_of, new_track_id
         from lightrag.ingest.enqueue import Admission
         from lightrag.ingest.options import options_of_call
 
@@ -117,7 +121,7 @@ class DocumentMethods(EngineBase):
             file_paths=file_paths,
             track_id=track_id,
             metadata=document_metadata,
-            options=options_of_call(_count(input), parse_engine, process_options, chunk_options),
+            options=options_of_call(count_of(input), parse_engine, process_options, chunk_options),
             docs_format=docs_format,
             admission=Admission(admission_token, from_scan, self._limits()),
         )
@@ -133,16 +137,11 @@ class DocumentMethods(EngineBase):
         docs_format: str = "raw",
         **identity: Any,
     ) -> list[str]:
-        from lightrag.ingest.documents import Intake, build_documents
+        from lightrag.ingest.documents import Intake, build_documents, count_of
         from lightrag.ingest.enqueue import Admission, enqueue
-        from lightrag.kg_scopes import check_scope_tags
-        from lightrag.query_filters import DocumentMetadata
+        from lightrag.ingest.given_metadata import stored_for_each
 
-        notes: dict[str, Any] = {}
-        if metadata is not None:
-            model = DocumentMetadata.coerce(metadata)
-            check_scope_tags(model, self.context.settings.scope_tag_prefixes)
-            notes = model.to_storage()
+        notes = stored_for_each(metadata, count_of(texts), self.context.settings.scope_tag_prefixes)
         admission = identity.pop("admission", None) or Admission(access=self._limits())
         intake = Intake(notes, options, docs_format, self.context.parsers.route)
         documents = build_documents(texts, intake=intake, **identity)
@@ -361,9 +360,3 @@ class DocumentMethods(EngineBase):
         from lightrag.ingest.source_conflicts import repair_source_conflict
 
         return await repair_source_conflict(self.context, self._state, repair, dry_run=dry_run)
-
-
-def _count(texts: str | list[str]) -> int:
-    from lightrag.ingest.documents import list_of
-
-    return 1 if isinstance(texts, str) else len(list_of("the documents", texts))

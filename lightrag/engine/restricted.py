@@ -72,12 +72,15 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
 
     async def _enqueue(self, texts: Any, *, metadata: Any, **rest: Any) -> list[str]:
         """Admit documents that carry what the policy requires; without metadata they get the required tags."""
+        from lightrag.ingest.documents import count_of
+        from lightrag.ingest.given_metadata import one_for_each
         from lightrag.query_filters import DocumentMetadata
 
-        if metadata is None:
-            metadata = {"tags": list(self._access.required_tags)}
-        self._require_inside(DocumentMetadata.coerce(metadata).to_storage(), "(new)")
-        return await super()._enqueue(texts, metadata=metadata, **rest)
+        required = {"tags": list(self._access.required_tags)}
+        each = [required if one is None else one for one in one_for_each(metadata, count_of(texts))]
+        for one in {id(one): one for one in each}.values():
+            self._require_inside(DocumentMetadata.coerce(one).to_storage(), "(new)")
+        return await super()._enqueue(texts, metadata=each, **rest)
 
     def _limits(self) -> AccessPolicy | None:
         return None if self._access.is_open else self._access

@@ -124,19 +124,26 @@ class Intake:
     """What the documents of one call have in common.
 
     Attributes:
-        metadata: ``user_*`` keys.
+        metadata: ``user_*`` keys of each of them; empty for none.
         options: How to process each of them; empty for the usual way.
         docs_format: ``raw`` for texts, ``pending_parse`` for files.
         route: Chooses the parser of a file.
     """
 
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Sequence[Mapping[str, Any]] = ()
     options: Sequence[ProcessOptions] = ()
     docs_format: str = "raw"
     route: ChoosesRoute | None = None
 
-    def document(self, body: str, identity: str | None, raw_path: str | None, options: ProcessOptions) -> NewDocument:
-        """Give one submitted text or file its identity.
+    def document(
+        self,
+        body: str,
+        identity: str | None,
+        raw_path: str | None,
+        options: ProcessOptions,
+        notes: Mapping[str, Any],
+    ) -> NewDocument:
+        """Give one submitted text or file its identity, and the metadata that came with it.
 
         Raises:
             InputError: It is no string, the file is not there, or the hint in its name cannot be used.
@@ -153,7 +160,7 @@ class Intake:
         if source_file and self.route is not None:
             chosen = self.route(path, options.engine)
             path, options = chosen.name, options.routed(chosen)
-        metadata = dict(self.metadata)
+        metadata = dict(notes)
         if path != UNKNOWN_SOURCE:
             # So that folders can be filtered by without anybody saying the path twice.
             metadata.setdefault("user_source_path", path)
@@ -196,7 +203,17 @@ def build_documents(
     path_list = _matching("file_paths", file_paths, len(bodies))
     _check_ids([identity for identity in id_list if identity is not None])
     options = shared.options or [ProcessOptions()] * len(bodies)
-    return [shared.document(*given) for given in zip(bodies, id_list, path_list, options, strict=True)]
+    notes = shared.metadata or [{}] * len(bodies)
+    return [shared.document(*given) for given in zip(bodies, id_list, path_list, options, notes, strict=True)]
+
+
+def count_of(texts: object) -> int:
+    """Return how many documents a call brings.
+
+    Raises:
+        InputError: They are neither a text nor a list.
+    """
+    return 1 if isinstance(texts, str) else len(list_of("the documents", texts))
 
 
 def list_of(name: str, given: object) -> list[Any]:

@@ -178,6 +178,13 @@ async def test_what_a_limited_caller_adds_is_inside(make_engine: EngineFactory) 
     assert set(await view.aget_docs_by_track_id(track_id)) == {"mine"}
     assert await view.get_graph_labels() == ["IKEA", "Oslo", "Sweden"]
     assert (await view.adelete_by_doc_id("mine")).status == "success"
+    each = [None, {"tags": ["tenant:1", "extra"]}]
+    await view.ainsert(["four", "five"], ids=["4", "5"], metadata=each)
+    rows = await view.aget_docs_by_ids(["4", "5"])
+    assert [row.metadata["user_tags"] for row in rows.values()] == [["tenant:1"], ["tenant:1", "extra"]]
+    with pytest.raises(AccessDeniedError):
+        await view.ainsert(["six", "seven"], ids=["6", "7"], metadata=[None, {"tags": ["tenant:2"]}])
+    assert await engine.aget_docs_by_ids(["6", "7"]) == {}
 
 
 async def test_access_without_scopes_filters_the_graph_by_evidence(make_engine: EngineFactory) -> None:

@@ -96,6 +96,22 @@ async def test_one_metadata_is_shared_by_all_texts_of_a_call(make_engine: Engine
     assert {row.status.value for row in rows.values()} == {"processed", "pending"}
 
 
+async def test_a_list_of_metadata_has_one_for_each_text(make_engine: EngineFactory) -> None:
+    engine = await make_engine()
+    each = [{"tags": ["first"]}, None, DocumentMetadata(tags=["third"])]
+    await engine.ainsert(["one", "two", "three"], ids=["1", "2", "3"], file_paths=["1", "2", "3"], metadata=each)
+    await engine.apipeline_enqueue_documents(["four"], ids=["4"], document_metadata=({"tags": ["fourth"]},))
+    rows = await engine.aget_docs_by_ids(["1", "2", "3", "4"])
+    assert [rows[key].metadata.get("user_tags") for key in "1234"] == [["first"], None, ["third"], ["fourth"]]
+    assert rows["2"].metadata["user_source_path"] == "2"
+    assert await files_found(engine, "one two three", QueryParam(mode="naive", required_tags=["first"])) == {"1"}
+    with pytest.raises(InputError, match="metadata has 1 entries for 2 documents; give one for each, or one for all"):
+        await engine.ainsert(["five", "six"], ids=["5", "6"], metadata=[{}])
+    with pytest.raises(FilterSyntaxError, match=r"metadata\[1\]: unknown field 'tag'; did you mean 'tags'"):
+        await engine.ainsert(["five", "six"], ids=["5", "6"], metadata=[{}, {"tag": ["x"]}])
+    assert await engine.aget_docs_by_ids(["5", "6"]) == {}
+
+
 async def test_a_model_with_datetimes_says_the_same_as_json(make_engine: EngineFactory) -> None:
     engine = await make_engine()
     start = datetime(2030, 3, 30, tzinfo=timezone(timedelta(hours=1)))
