@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from lightrag.api.schemas.documents import DeleteDocumentsRequest, PaginatedRequest
 from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
-from lightrag.exceptions import StorageError
-from lightrag.ingest.pipeline import end_job
+from lightrag.ingest.pipeline import holding
 from lightrag.ingest.state import pipeline_state
 from lightrag.lightrag import LightRAG
 from lightrag.query.plan import effective_filter
@@ -132,8 +131,7 @@ async def clear_corpus(engine: LightRAG, inputs: InputFolder) -> tuple[dict[str,
         PipelineBusyError: Documents are being stored, processed or deleted.
     """
     state = pipeline_state(engine.working_dir, engine.workspace)
-    state.begin("clearing all documents", destructive=True, alone=True)
-    try:
+    async with holding(engine.context, state, "clearing all documents", destructive=True, alone=True):
         stores = engine.context.stores
         waiting = await stores.doc_status.get_docs_by_statuses([one for one in DocStatus if one != DocStatus.PROCESSED])
         # What is enqueued without announcement waits, and is stored afterwards.
@@ -143,8 +141,3 @@ async def clear_corpus(engine: LightRAG, inputs: InputFolder) -> tuple[dict[str,
             await stores.mark_corpus_changed()
         in_folders = sum(inputs.remove(row.file_path, finished=False) for row in waiting.values())
         return failures, in_folders + inputs.clear()
-    except StorageError:
-        state.say("clearing failed")
-        raise
-    finally:
-        await end_job(engine.context, state)

@@ -203,9 +203,9 @@ class DocumentMethods(EngineBase):
         Returns:
             How many were tried again.
         """
-        from lightrag.ingest.pipeline import retry_failed
+        from lightrag.ingest.retry import retry_failed
 
-        count = await retry_failed(self.context)
+        count = await retry_failed(self.context, self._state)
         await self.apipeline_process_enqueue_documents()
         return count
 
@@ -219,9 +219,9 @@ class DocumentMethods(EngineBase):
             NotFoundError: There is no such document.
             InputError: It has not failed, or nothing of it is stored that could be tried again.
         """
-        from lightrag.ingest.pipeline import retry_document
+        from lightrag.ingest.retry import retry_document
 
-        return await retry_document(self.context, doc_id)
+        return await retry_document(self.context, self._state, doc_id, self._limits())
 
     async def apipeline_reset_failed_for_scan(self, request_id: str, *, scan_owner_token: str | None = None) -> bool:
         """Set failed documents back to pending, so that the next processing tries each of them once.
@@ -233,7 +233,7 @@ class DocumentMethods(EngineBase):
         Returns:
             Whether it was done; not while the pipeline is busy.
         """
-        from lightrag.ingest.pipeline import reset_failed
+        from lightrag.ingest.retry import reset_failed
 
         return await reset_failed(self.context, self._state, request_id)
 

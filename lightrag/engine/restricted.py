@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from lightrag.contracts.query import QueryParam
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from lightrag.ingest.scopes import ScopeRebuild
     from lightrag.query.filtered_graph import FilteredGraph
     from lightrag.query_filters import DocumentMetadata, RequiredTagsMode
+
+
+_BUSY = "the pipeline is busy; try again when it has finished"
 
 
 class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
@@ -129,14 +133,21 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
         Raises:
             AccessDeniedError: It would be missing elsewhere.
         """
-        from lightrag.ingest.delete import DeletionResult
+        from lightrag.ingest.delete import DeletionResult, delete_document
+
+        def check(metadata: Mapping[str, Any]) -> None:
+            self._require_visible(metadata, doc_id)
+            self._refuse_foreign_scopes(metadata, "taking a document out of")
 
         try:
-            metadata = await self._metadata_inside(doc_id)
+            check(await self._metadata_inside(doc_id))
+            # What is seen now may have been hidden when the deletion gets its turn.
+            result = await delete_document(
+                self.context, self._state, doc_id, delete_llm_cache=delete_llm_cache, check=check
+            )
         except NotFoundError as error:
             return DeletionResult("not_found", doc_id, str(error), 404)
-        self._refuse_foreign_scopes(metadata, "taking a document out of")
-        return await super().adelete_by_doc_id(doc_id, delete_llm_cache)
+        return replace(result, message=_BUSY) if result.status == "not_allowed" else result
 
     async def aupdate_document_metadata(
         self, doc_id: str, patch: DocumentMetadata | Mapping[str, Any]
@@ -147,11 +158,20 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
             AccessDeniedError: It would lie outside.
             NotFoundError: It lies outside, or does not exist.
         """
-        from lightrag.ingest.update_metadata import patched_metadata
+        from lightrag.ingest.update_metadata import patched_metadata, update_document_metadata
+
+        def check(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+            self._require_visible(before, doc_id)
+            self._require_inside(after, doc_id)
 
         metadata = await self._metadata_inside(doc_id)
-        self._require_inside(patched_metadata(self.context, metadata, patch), doc_id)
-        return await super().aupdate_document_metadata(doc_id, patch)
+        check(metadata, patched_metadata(self.context, metadata, patch))
+        try:
+            # What is seen now may have been hidden when the change gets its turn.
+            return await update_document_metadata(self.context, self._state, doc_id, patch, check)
+        except PipelineBusyError:
+            # What it does, and with which document, concerns others too.
+            raise PipelineBusyError(_BUSY) from None
 
     async def _metadata_inside(self, doc_id: str) -> Mapping[str, Any]:
         """Return the metadata of a document inside.
@@ -163,9 +183,15 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
             NotFoundError: It lies outside, or does not exist.
         """
         row = await self.context.stores.doc_status.get_by_id(doc_id)
-        if row is None or not self._access.allows(row.get("metadata"), doc_id):
+        if row is None:
             raise NotFoundError(f"document {doc_id!r} does not exist")
-        return row.get("metadata") or {}
+        metadata: Mapping[str, Any] = row.get("metadata") or {}
+        self._require_visible(metadata, doc_id)
+        return metadata
+
+    def _require_visible(self, metadata: Mapping[str, Any], doc_id: str) -> None:
+        if not self._access.allows(metadata, doc_id):
+            raise NotFoundError(f"document {doc_id!r} does not exist")
 
     async def aretry_failed_documents(self) -> int:
         """Not offered: it would process documents of others.
@@ -181,7 +207,6 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
         Raises:
             NotFoundError: It lies outside, or does not exist.
         """
-        await self._metadata_inside(doc_id)
         return await super().aretry_document(doc_id)
 
     async def areserve_admission(self, documents: int = 1) -> str:

@@ -17,7 +17,7 @@ from lightrag.graph.rebuild import without_documents
 from lightrag.graph.unfinished import graph_held
 from lightrag.ingest.announce import DELETED, announce_document
 from lightrag.ingest.documents import timestamp
-from lightrag.ingest.pipeline import end_job
+from lightrag.ingest.pipeline import holding
 from lightrag.ingest.state import PipelineState
 from lightrag.ingest.take_over_documents import evidence_from_replies
 from lightrag.runtime.subjects import subject_logger
@@ -38,24 +38,21 @@ async def rollback_custom_chunks(context: EngineContext, state: PipelineState) -
         PipelineBusyError: Documents are being processed or deleted.
         StorageError: The documents cannot be listed.
     """
-    state.begin("taking back custom chunks that broke off", destructive=True)
     done: list[str] = []
     failed: list[str] = []
-    try:
+    async with holding(context, state, "taking back custom chunks that broke off", destructive=True):
         rows = await context.stores.doc_status.get_docs_by_statuses([DocStatus.FAILED])
         for doc_id, row in rows.items():
             journal = row.metadata.get(JOURNAL)
             if not isinstance(journal, Mapping):
                 continue
             try:
-                async with graph_held(context):
+                async with state.enqueue_lock, graph_held(context):
                     await _take_back(context, doc_id, row, journal)
                 done.append(doc_id)
             except (ModelError, StorageError) as error:
                 logger.warning("custom chunks of document %s were not taken back: %s", doc_id, error)
                 failed.append(doc_id)
-    finally:
-        await end_job(context, state)
     return {
         "rolled_back_count": len(done),
         "failed_count": len(failed),

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import DocProcessingStatus
+from lightrag.exceptions import PipelineBusyError
 from lightrag.graph.rebuild import without_documents
 from lightrag.graph.unfinished import graph_held
 from lightrag.ingest.announce import DELETED, announce_document
-from lightrag.ingest.pipeline import end_job
+from lightrag.ingest.pipeline import holding
 from lightrag.ingest.state import PipelineState
+
+Check = Callable[[Mapping[str, Any]], None]
+"""Raises when a document with such metadata may not be deleted by the caller."""
 
 
 @dataclass
@@ -34,7 +39,12 @@ class DeletionResult:
 
 
 async def delete_document(
-    context: EngineContext, state: PipelineState, doc_id: str, *, delete_llm_cache: bool = False
+    context: EngineContext,
+    state: PipelineState,
+    doc_id: str,
+    *,
+    delete_llm_cache: bool = False,
+    check: Check | None = None,
 ) -> DeletionResult:
     """Delete a document and everything that came from it alone.
 
@@ -46,26 +56,37 @@ async def delete_document(
         state: Its pipeline, which must be idle.
         doc_id: The document.
         delete_llm_cache: Also forget the model's replies about its chunks.
+        check: Asked with the metadata of the document whether it may be deleted.
 
     Raises:
         ModelError: A description or vector could not be recomputed; nothing was deleted.
         StorageError: Nothing was deleted.
     """
-    if state.busy:
-        return DeletionResult("not_allowed", doc_id, f"the pipeline is busy: {state.job_name}", 403)
     stores = context.stores
-    row = await stores.doc_status.get_by_id(doc_id)
-    if row is None:
-        return DeletionResult("not_found", doc_id, f"document {doc_id!r} does not exist", 404)
-    state.begin(f"deleting document {doc_id}", destructive=True)
+    if not state.busy and await stores.doc_status.get_by_id(doc_id) is None:
+        return _not_found(doc_id)
     try:
-        async with graph_held(context):
+        async with (
+            holding(context, state, f"deleting document {doc_id}", destructive=True),
+            state.enqueue_lock,
+            graph_held(context),
+        ):
+            # Read under the locks: whoever had them before may have added chunks, or changed who may do this.
+            row = await stores.doc_status.get_by_id(doc_id)
+            if row is None:
+                return _not_found(doc_id)
+            if check is not None:
+                check(row.get("metadata") or {})
             await _delete(context, doc_id, row, delete_llm_cache=delete_llm_cache)
-    finally:
-        await end_job(context, state)
+    except PipelineBusyError as error:
+        return DeletionResult("not_allowed", doc_id, str(error), 403)
     announce_document(context, doc_id, DocProcessingStatus.from_row(row), DELETED)
     path = str(row.get("file_path") or "")
     return DeletionResult("success", doc_id, f"document {doc_id!r} deleted", 200, path)
+
+
+def _not_found(doc_id: str) -> DeletionResult:
+    return DeletionResult("not_found", doc_id, f"document {doc_id!r} does not exist", 404)
 
 
 async def _delete(context: EngineContext, doc_id: str, row: dict[str, Any], *, delete_llm_cache: bool) -> None:

@@ -8,17 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 
 from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import INTERRUPTED_STATES, DocProcessingStatus, DocStatus
-from lightrag.exceptions import (
-    InputError,
-    LightRAGError,
-    NotFoundError,
-    PipelineBusyError,
-    PipelineCancelledError,
-)
+from lightrag.exceptions import LightRAGError, PipelineBusyError, PipelineCancelledError
 from lightrag.ingest.announce import announce_documents, announce_merge, announce_pipeline
 from lightrag.ingest.chunk import chunk_document
 from lightrag.ingest.documents import timestamp
@@ -75,6 +70,35 @@ async def process_queue(context: EngineContext, state: PipelineState) -> None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
         raise
+
+
+@asynccontextmanager
+async def holding(
+    context: EngineContext, state: PipelineState, job_name: str, *, destructive: bool = False, alone: bool = False
+) -> AsyncIterator[None]:
+    """Hold the pipeline for another job than a run, also against other processes.
+
+    Args:
+        context: The workspace.
+        state: Its pipeline.
+        job_name: What for, in words.
+        destructive: Something is going to be deleted.
+        alone: No documents may be on their way.
+
+    Raises:
+        PipelineBusyError: Somebody else has it.
+    """
+    state.begin(job_name, destructive=destructive, alone=alone)
+    try:
+        # In this process only a short change of metadata can have it now.
+        if not await state.run_lock.acquire_here():
+            raise PipelineBusyError("the pipeline is busy in another process; try again when it has finished")
+        try:
+            yield
+        finally:
+            state.run_lock.release()
+    finally:
+        await end_job(context, state)
 
 
 async def end_job(context: EngineContext, state: PipelineState) -> None:
@@ -144,74 +168,6 @@ def pending_again(row: DocProcessingStatus) -> DocProcessingStatus:
         "metadata": metadata,
     }
     return DocProcessingStatus(**{**row.__dict__, **changes})
-
-
-async def retry_failed(context: EngineContext) -> int:
-    """Set failed documents whose text is stored back to pending; refused duplicates stay as they are.
-
-    Returns:
-        How many will be tried again.
-    """
-    failed = await context.stores.doc_status.get_docs_by_statuses([DocStatus.FAILED])
-    return len(await _set_back(context, failed))
-
-
-async def retry_document(context: EngineContext, doc_id: str) -> DocProcessingStatus:
-    """Set one failed document back to pending.
-
-    Returns:
-        Its new status row.
-
-    Raises:
-        NotFoundError: There is no such document.
-        InputError: It has not failed, or nothing of it is stored that could be tried again.
-    """
-    stored = await context.stores.doc_status.get_by_id(doc_id)
-    if stored is None:
-        raise NotFoundError(f"there is no document {doc_id!r}")
-    row = DocProcessingStatus.from_row(stored)
-    if row.status != DocStatus.FAILED:
-        raise InputError(f"document {doc_id!r} is {row.status.value}; only one that failed can be tried again")
-    retried = await _set_back(context, {doc_id: row})
-    if not retried:
-        raise InputError(f"document {doc_id!r} has no stored text to try again; send it anew")
-    return retried[doc_id]
-
-
-async def _set_back(
-    context: EngineContext, failed: Mapping[str, DocProcessingStatus]
-) -> dict[str, DocProcessingStatus]:
-    doc_status = context.stores.doc_status
-    candidates = {doc_id: row for doc_id, row in failed.items() if not row.metadata.get("is_duplicate")}
-    missing = await context.stores.full_docs.filter_keys(set(candidates))
-    retried = {doc_id: pending_again(row) for doc_id, row in candidates.items() if doc_id not in missing}
-    if retried:
-        await doc_status.upsert({doc_id: row.to_row() for doc_id, row in retried.items()})
-        announce_documents(context, retried, DocStatus.PENDING)
-    return retried
-
-
-async def reset_failed(context: EngineContext, state: PipelineState, request_id: str) -> bool:
-    """Set failed documents back to pending while nobody processes any, so that the next run tries each of them once.
-
-    Args:
-        context: The workspace.
-        state: Its pipeline.
-        request_id: Named in the log of the pipeline.
-
-    Returns:
-        Whether it was done; not while the pipeline is busy.
-    """
-    try:
-        state.begin(f"resetting failed documents (request {request_id})")
-    except PipelineBusyError:
-        return False
-    try:
-        count = await retry_failed(context)
-        state.say(f"request {request_id}: {count} failed documents are pending again")
-    finally:
-        await end_job(context, state)
-    return True
 
 
 class _Run:

@@ -12,7 +12,7 @@ from lightrag.graph.merge import merge_evidence
 from lightrag.graph.rebuild import with_changed_document
 from lightrag.graph.unfinished import graph_held
 from lightrag.ingest.persist import in_partitions, scope_tags_of
-from lightrag.ingest.pipeline import end_job
+from lightrag.ingest.pipeline import holding
 from lightrag.ingest.state import PipelineState
 from lightrag.query_filters import document_facts
 
@@ -50,21 +50,20 @@ async def rebuild_scopes(
         PipelineBusyError: Documents are being processed.
         ModelError: A description or vector could not be computed; groups before stay done.
     """
-    state.begin("rebuilding scopes")
-    state.destructive_busy = True
-    try:
-        return await _rebuild(context, progress)
-    finally:
-        await end_job(context, state)
+    async with holding(context, state, "rebuilding scopes", destructive=True):
+        return await _rebuild(context, state, progress)
 
 
-async def _rebuild(context: EngineContext, progress: Callable[[int, int], None] | None) -> ScopeRebuild:
+async def _rebuild(
+    context: EngineContext, state: PipelineState, progress: Callable[[int, int], None] | None
+) -> ScopeRebuild:
     doc_status = context.stores.doc_status
     total = (await doc_status.get_status_counts()).get(DocStatus.PROCESSED, 0)
     done = changed = 0
     after: tuple[str, str] | None = None
     while page := await doc_status.get_docs_by_statuses_page([DocStatus.PROCESSED], limit=_GROUP, after=after):
-        changed += await _align(context, page)
+        async with state.enqueue_lock, graph_held(context):
+            changed += await _align(context, [doc_id for doc_id, _ in page])
         done += len(page)
         after = (page[-1][1].created_at, page[-1][0])
         if progress is not None:
@@ -72,33 +71,38 @@ async def _rebuild(context: EngineContext, progress: Callable[[int, int], None] 
     return ScopeRebuild(done, changed)
 
 
-async def _align(context: EngineContext, page: list[tuple[str, DocProcessingStatus]]) -> int:
-    """Bring a group of documents in line; return how many had to change."""
+async def _align(context: EngineContext, doc_ids: list[str]) -> int:
+    """Bring a group of documents in line; return how many had to change.
+
+    Their rows are read here, under the locks: a change of tags that had begun before may have ended since, and a
+    document must not go back into the graph of a scope that it has left.
+    """
     evidence = context.stores.evidence
+    stored = zip(doc_ids, await context.stores.doc_status.get_by_ids(doc_ids), strict=True)
+    page = [(doc_id, DocProcessingStatus.from_row(row)) for doc_id, row in stored if row is not None]
     rows_of: dict[str, list[Evidence]] = {doc_id: [] for doc_id, _ in page}
     for row in await evidence.of_documents(list(rows_of)):
         rows_of[row.document_id].append(row)
     gained: list[Evidence] = []
     changed: set[str] = set()
-    async with graph_held(context):
-        for doc_id, status in page:
-            wanted = scope_tags_of(context, status.metadata)
-            present = {row.tenant_tag for row in rows_of[doc_id]} - {""}
-            missing = [tag for tag in wanted if tag not in present]
-            gained.extend(in_partitions([row for row in rows_of[doc_id] if not row.tenant_tag], missing))
-            lost = present - set(wanted)
-            if lost:
-                await _leave(context, doc_id, status, [row for row in rows_of[doc_id] if row.tenant_tag in lost])
-            if missing or lost:
-                changed.add(doc_id)
-        if gained:
-            facts = {doc_id: document_facts(status.metadata) for doc_id, status in page}
-            change = await merge_evidence(context, gained, facts)
-            await context.cache.flush()
-            joined = {row.document_id: () for row in gained}
-            async with context.stores.unit_of_work(change.intent(documents=joined, evidence=gained)) as unit:
-                await change.write(context.stores)
-                unit.corpus_changed()
+    for doc_id, status in page:
+        wanted = scope_tags_of(context, status.metadata)
+        present = {row.tenant_tag for row in rows_of[doc_id]} - {""}
+        missing = [tag for tag in wanted if tag not in present]
+        gained.extend(in_partitions([row for row in rows_of[doc_id] if not row.tenant_tag], missing))
+        lost = present - set(wanted)
+        if lost:
+            await _leave(context, doc_id, status, [row for row in rows_of[doc_id] if row.tenant_tag in lost])
+        if missing or lost:
+            changed.add(doc_id)
+    if gained:
+        facts = {doc_id: document_facts(status.metadata) for doc_id, status in page}
+        change = await merge_evidence(context, gained, facts)
+        await context.cache.flush()
+        joined = {row.document_id: () for row in gained}
+        async with context.stores.unit_of_work(change.intent(documents=joined, evidence=gained)) as unit:
+            await change.write(context.stores)
+            unit.corpus_changed()
     return len(changed)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lightrag.context import EngineContext
 from lightrag.contracts.sources import SourceConflictRepairResult, SourceRepair
 from lightrag.ingest.announce import announce_documents
-from lightrag.ingest.pipeline import end_job
+from lightrag.ingest.pipeline import holding
 from lightrag.ingest.state import PipelineState
 
 
@@ -21,14 +21,11 @@ async def repair_source_conflict(
     """
     if dry_run:
         return await _repair(context, repair, dry_run=True)
-    state.begin(f"repairing the source path {repair.canonical_source_key!r}")
-    try:
+    async with holding(context, state, f"repairing the source path {repair.canonical_source_key!r}"):
         async with state.enqueue_lock:
             result = await _repair(context, repair, dry_run=False)
         rows = await context.stores.doc_status.get_full_docs_by_ids(result.demoted_sample_doc_ids)
         announce_documents(context, rows)
-    finally:
-        await end_job(context, state)
     return result
 
 

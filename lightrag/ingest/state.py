@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,8 +46,9 @@ class PipelineState:
         run_task: The run, while one is going on.
         run_context: The opened workspace it works on.
         graph_lock: One writer of the graph at a time, whatever process it is in.
-        enqueue_lock: One admission of documents at a time, so that duplicates are seen.
-        run_lock: One process at a time runs the pipeline.
+        enqueue_lock: One admission of documents at a time, so that duplicates are seen. Whoever else writes status rows
+            that it has read holds it too, and takes it before the graph's.
+        run_lock: One process at a time runs the pipeline, or deletes or changes what a run would write again.
     """
 
     busy: bool = False
@@ -120,6 +123,33 @@ class PipelineState:
             self._begin(job_name)
             self.destructive_busy = destructive
 
+    def refuse_while_busy(self, what: str) -> None:
+        """Refuse a change that a run would not see.
+
+        Args:
+            what: What to do when the run has finished, in words.
+
+        Raises:
+            PipelineBusyError: The pipeline is running.
+        """
+        if self.busy:
+            raise PipelineBusyError(f"the pipeline is busy ({self.job_name}); {what} when it has finished")
+
+    @contextmanager
+    def other_processes_kept_out(self) -> Iterator[None]:
+        """Keep other processes from running the pipeline.
+
+        Raises:
+            PipelineBusyError: One of them, or a run of this one, is at work; nobody knows how long, so the caller is
+                not kept waiting.
+        """
+        if not self.run_lock.try_acquire():
+            raise PipelineBusyError("the pipeline is busy, in this process or another; try again when it has finished")
+        try:
+            yield
+        finally:
+            self.run_lock.release()
+
     def begin_or_join(self, job_name: str) -> bool:
         """Take the pipeline, or tell the run that has it to look again.
 
@@ -181,19 +211,22 @@ class PipelineState:
 
 
 _states: WeakValueDictionary[tuple[str, str], PipelineState] = WeakValueDictionary()
+# Two threads that open a workspace at once must not each get a state of their own.
+_states_guard = threading.Lock()
 
 
 def pipeline_state(working_dir: str, workspace: str) -> PipelineState:
     """Return the state of a workspace, shared by all its engines in this process."""
     key = (str(Path(working_dir).resolve()), workspace)
-    state = _states.get(key)
-    if state is None:
-        root = Path(key[0]) / workspace
-        state = PipelineState(
-            graph_lock=WorkspaceLock(root / "lightrag.graph.lock"),
-            enqueue_lock=WorkspaceLock(root / "lightrag.enqueue.lock"),
-            run_lock=WorkspaceLock(root / "lightrag.pipeline.lock"),
-        )
-        _states[key] = state
-        publish_pipeline(*key, state)
-    return state
+    with _states_guard:
+        state = _states.get(key)
+        if state is None:
+            root = Path(key[0]) / workspace
+            state = PipelineState(
+                graph_lock=WorkspaceLock(root / "lightrag.graph.lock"),
+                enqueue_lock=WorkspaceLock(root / "lightrag.enqueue.lock"),
+                run_lock=WorkspaceLock(root / "lightrag.pipeline.lock"),
+            )
+            _states[key] = state
+            publish_pipeline(*key, state)
+        return state

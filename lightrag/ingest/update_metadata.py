@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from lightrag.constants import UNKNOWN_SOURCE
 from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.contracts.evidence import Evidence
-from lightrag.exceptions import FilterSyntaxError, InputError, NotFoundError, PipelineBusyError
+from lightrag.exceptions import FilterSyntaxError, InputError, NotFoundError
 from lightrag.graph.change import GraphChange
 from lightrag.graph.chunk_rows import restamped_chunks
 from lightrag.graph.rebuild import with_changed_document
@@ -21,9 +21,16 @@ from lightrag.kg_scopes import check_scope_tags
 from lightrag.query_filters import DocumentMetadata, public_metadata
 from lightrag.query_filters.document_metadata import USER_METADATA_KEYS
 
+ChangeCheck = Callable[[Mapping[str, Any], Mapping[str, Any]], None]
+"""Raises when a document's metadata may not be changed from the first into the second by the caller."""
+
 
 async def update_document_metadata(
-    context: EngineContext, state: PipelineState, doc_id: str, patch: DocumentMetadata | Mapping[str, Any]
+    context: EngineContext,
+    state: PipelineState,
+    doc_id: str,
+    patch: DocumentMetadata | Mapping[str, Any],
+    check: ChangeCheck | None = None,
 ) -> DocProcessingStatus:
     """Replace the given fields of a document's metadata; fields that are not given stay, ``None`` clears one.
 
@@ -35,6 +42,7 @@ async def update_document_metadata(
         state: Its pipeline, which must be idle.
         doc_id: The document.
         patch: ``start_date``, ``end_date``, ``tags``, ``meta``, ``modified_at``, ``doc_type``, ``source_path``.
+        check: Asked with the metadata before and after the change whether the caller may make it.
 
     Returns:
         The new status row.
@@ -43,31 +51,31 @@ async def update_document_metadata(
         FilterSyntaxError: A field is unknown or not valid; nothing was changed.
         NotFoundError: There is no such document.
         InputError: It is a refused duplicate, which nothing can be filtered by.
-        PipelineBusyError: Documents are being processed; of one that is not processed yet the change may be lost.
+        PipelineBusyError: Documents are being processed, here or in another process; a run writes what it has read.
     """
-    _refuse_while_busy(state)
-    async with graph_held(context):
+    state.refuse_while_busy("change metadata")
+    async with state.enqueue_lock, graph_held(context):
         # It may have begun while this waited for another change.
-        _refuse_while_busy(state)
-        run = state.job_start
-        row = await context.stores.doc_status.get_by_id(doc_id)
-        if row is None:
-            raise NotFoundError(f"document {doc_id!r} does not exist")
-        status = DocProcessingStatus.from_row(row)
-        if status.metadata.get("is_duplicate") and status.status is not DocStatus.PROCESSED:
-            raise InputError(f"{doc_id!r} is a refused duplicate; change {status.metadata.get('original_doc_id')!r}")
-        updated = patched_metadata(context, status.metadata, patch, status.file_path)
-        changed = DocProcessingStatus(**{**status.__dict__, "metadata": updated, "updated_at": timestamp()})
-        await _write(context, doc_id, status, changed)
-        # A run that has begun meanwhile may have read the old row, and goes on writing what it has read.
-        if changed.status is not DocStatus.PROCESSED and state.job_start != run:
-            raise PipelineBusyError(f"the pipeline began while {doc_id!r} was changed; try again when it has finished")
+        state.refuse_while_busy("change metadata")
+        with state.other_processes_kept_out():
+            return await _update(context, doc_id, patch, check)
+
+
+async def _update(
+    context: EngineContext, doc_id: str, patch: DocumentMetadata | Mapping[str, Any], check: ChangeCheck | None
+) -> DocProcessingStatus:
+    row = await context.stores.doc_status.get_by_id(doc_id)
+    if row is None:
+        raise NotFoundError(f"document {doc_id!r} does not exist")
+    status = DocProcessingStatus.from_row(row)
+    if status.metadata.get("is_duplicate") and status.status is not DocStatus.PROCESSED:
+        raise InputError(f"{doc_id!r} is a refused duplicate; change {status.metadata.get('original_doc_id')!r}")
+    updated = patched_metadata(context, status.metadata, patch, status.file_path)
+    if check is not None:
+        check(status.metadata, updated)
+    changed = DocProcessingStatus(**{**status.__dict__, "metadata": updated, "updated_at": timestamp()})
+    await _write(context, doc_id, status, changed)
     return changed
-
-
-def _refuse_while_busy(state: PipelineState) -> None:
-    if state.busy:
-        raise PipelineBusyError(f"the pipeline is busy ({state.job_name}); change metadata when it is idle")
 
 
 def patched_metadata(

@@ -36,15 +36,36 @@ class WorkspaceLock:
 
     async def acquire(self) -> None:
         """Wait until it is free, and take it."""
-        # An event belongs to one loop, and the holder may be in another loop or process.
-        while not self._inside.acquire(blocking=False):  # noqa: ASYNC110
-            await asyncio.sleep(_POLL)
+        await self._acquire_inside()
         try:
             while not self._take_file():  # noqa: ASYNC110
                 await asyncio.sleep(_POLL)
         except BaseException:
             self._inside.release()
             raise
+
+    async def acquire_here(self) -> bool:
+        """Wait for holders in this process only; return whether it was taken, not while another process has it."""
+        await self._acquire_inside()
+        return self._take_file_or_release()
+
+    async def _acquire_inside(self) -> None:
+        # An event belongs to one loop, and the holder may be in another loop or process.
+        while not self._inside.acquire(blocking=False):  # noqa: ASYNC110
+            await asyncio.sleep(_POLL)
+
+    def try_acquire(self) -> bool:
+        """Take it if it is free, without waiting; return whether it was taken."""
+        return self._inside.acquire(blocking=False) and self._take_file_or_release()
+
+    def _take_file_or_release(self) -> bool:
+        taken = False
+        try:
+            taken = self._take_file()
+        finally:
+            if not taken:
+                self._inside.release()
+        return taken
 
     def release(self) -> None:
         """Give it back."""
