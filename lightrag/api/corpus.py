@@ -136,6 +136,8 @@ async def clear_corpus(engine: LightRAG, inputs: InputFolder) -> tuple[dict[str,
         waiting = await stores.doc_status.get_docs_by_statuses([one for one in DocStatus if one != DocStatus.PROCESSED])
         # What is enqueued without announcement waits, and is stored afterwards.
         async with state.enqueue_lock, engine.context.graph_lock:
+            # Before as well: a query during it must know that documents may go between its looks.
+            await stores.mark_corpus_changed()
             failures = await stores.drop_all(keep=[stores.llm_response_cache])
             # Answers given about the old corpus must not be found in the next one.
             await stores.mark_corpus_changed()

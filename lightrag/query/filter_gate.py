@@ -20,6 +20,7 @@ from lightrag.contracts.evidence import (
 )
 from lightrag.contracts.graph import NodePair, Properties
 from lightrag.contracts.vector import BaseVectorStorage, Row
+from lightrag.graph.manual import is_manual_document
 from lightrag.graph.records import ObjectRecord
 from lightrag.query.gate import FilterReport, Gate, Page
 from lightrag.query_filters import (
@@ -51,13 +52,20 @@ class FilterGate(Gate):
 
     active = True
 
-    def __init__(self, context: EngineContext, filter: VectorQueryFilter, partition: str | None = None) -> None:
+    def __init__(
+        self,
+        context: EngineContext,
+        filter: VectorQueryFilter,
+        partition: str | None = None,
+        rowless: frozenset[str] = frozenset(),
+    ) -> None:
         """Open the gate for one query.
 
         Args:
             context: The workspace.
             filter: Active filter.
             partition: Scope whose graph is asked; ``None`` or ``""`` for the aggregate.
+            rowless: Documents that are known to have no status row, and not because they are deleted just now.
         """
         super().__init__(context.stores.evidence)
         self._context = context
@@ -67,6 +75,7 @@ class FilterGate(Gate):
         self._excludes = _restricts(filter, partition)
         # Where no document is excluded the merged description holds nothing that must not be seen.
         self._keeps_merged = self._policy is KgEvidencePolicy.KEEP_MERGED or not self._excludes
+        self._rowless = rowless
         self._facts: dict[str, DocumentFacts] = {}
         self._truth: dict[str, bool] = {}
         self._visible: dict[tuple[ObjectKind, str], bool] = {}
@@ -90,6 +99,21 @@ class FilterGate(Gate):
         if document_id == CORRECTION_DOCUMENT_ID:
             return False
         return facts_match_filter(self._facts[document_id], self._filter, doc_id=document_id)
+
+    async def unsettled(self) -> frozenset[str] | None:
+        """Ask again for the documents that were admitted.
+
+        One without a status row counts as untagged and undated, which is right for rows of other tools and wrong for a
+        document whose row has gone since its texts were found.
+        """
+        admitted = [document_id for document_id, is_eligible in self._truth.items() if is_eligible]
+        facts = await self._stores.doc_status.get_facts(admitted)
+        with_rows = {document_id for document_id in admitted if not is_manual_document(document_id)}
+        missing = frozenset(await self._stores.doc_status.filter_keys(with_rows))
+        accepted = all(
+            facts_match_filter(facts[document_id], self._filter, doc_id=document_id) for document_id in admitted
+        )
+        return None if accepted and missing <= self._rowless else missing
 
     def search_options(self, store: BaseVectorStorage) -> dict[str, Any]:
         """Let the store filter where it does so exactly, or where pushdown is enabled."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TypeVar
 
 from lightrag.context import EngineContext
 from lightrag.contracts.evidence import ObjectKind, relation_key
@@ -13,8 +15,12 @@ from lightrag.graph.info import public_properties
 from lightrag.graph.partition import Partition, name_of, readable_partition
 from lightrag.graph.rendering import SourceLimits, source_fields
 from lightrag.query.filter_gate import FilterGate
+from lightrag.query.gate import Gate
+from lightrag.query.settle import look_until_settled
 from lightrag.query_filters import VectorQueryFilter
 from lightrag.runtime.text import normalize_name
+
+T = TypeVar("T")
 
 _PAGE = 1000
 
@@ -34,17 +40,21 @@ class FilteredGraph:
             ScopeError: The scope tag is malformed.
         """
         self._context = context
-        self._gate = FilterGate(context, filter, tenant_tag)
+        self._open = partial(FilterGate, context, filter, tenant_tag)
+        self._gate: Gate = self._open()
         self._partition: Partition = readable_partition(tenant_tag)
 
     async def labels(self) -> list[str]:
         """Return the names of all visible entities, sorted."""
+        return await self._settled(self._labels)
+
+    async def _labels(self) -> list[str]:
         ids = [key for key in await self._context.stores.graph.get_all_labels() if self._partition.contains(key)]
         return sorted(name_of(graph_id) for graph_id in await self._visible(ids))
 
     async def popular_labels(self, limit: int) -> list[str]:
         """Return names of visible entities, those with most relations in the whole graph first."""
-        return [name_of(graph_id) for graph_id in await self._best_connected(limit)]
+        return [name_of(graph_id) for graph_id in await self._settled(lambda: self._best_connected(limit))]
 
     async def search_labels(self, query: str, limit: int) -> list[str]:
         """Return names of visible entities that contain a text in any case, best match first."""
@@ -68,6 +78,17 @@ class FilteredGraph:
         if max_depth < 0 or max_nodes < 1:
             raise InputError(f"max_depth={max_depth} must be 0 or more, and max_nodes={max_nodes} 1 or more")
         limit = min(max_nodes, self._context.settings.max_graph_nodes)
+        return await self._settled(lambda: self._around(label, max_depth, limit))
+
+    async def _settled(self, look: Callable[[], Awaitable[T]]) -> T:
+        async def look_through(gate: Gate) -> T:
+            self._gate = gate
+            return await look()
+
+        found, _ = await look_until_settled(self._context, self._open, look_through)
+        return found
+
+    async def _around(self, label: str, max_depth: int, limit: int) -> KnowledgeGraph:
         if label == EVERYTHING:
             ids = await self._best_connected(limit + 1)
         else:

@@ -113,6 +113,14 @@ class Gate:
         """Return what a vector search is given beside the query: nothing, or ``metadata_filter``."""
         return {}
 
+    async def unsettled(self) -> frozenset[str] | None:
+        """Tell whether documents that were admitted would not be now.
+
+        Returns:
+            ``None`` when all would be; else those that have no status row, which may have been deleted since.
+        """
+        return None
+
     async def report(self) -> FilterReport | None:
         """Return what the filter did; ``None`` where there is none."""
         return None

@@ -9,11 +9,13 @@ from lightrag.access import AccessPolicy
 from lightrag.contracts.query import QueryMode, QueryParam
 from lightrag.exceptions import AccessDeniedError, InputError, UnsupportedFilterError
 from lightrag.query.answer import answer, answer_without_context, fail_text
+from lightrag.query.gate import Gate
 from lightrag.query.observing import observed
 from lightrag.query.open_gate import open_gate
-from lightrag.query.plan import make_plan
+from lightrag.query.plan import QueryPlan, make_plan
 from lightrag.query.present import present
 from lightrag.query.result import QueryResult, failed, no_results, to_answer, to_data, to_llm
+from lightrag.query.settle import look_until_settled
 from lightrag.query.state import Progress, QueryState
 from lightrag.query.steps import (
     Step,
@@ -67,6 +69,7 @@ _CHUNK_STEPS: tuple[Step, ...] = (
     order_chunks,
     fit_context,
 )
+_ASKED_ONCE = (find_keywords, embed_texts)
 MODES: dict[QueryMode, Mode] = {
     "local": Mode(("entities",), _GRAPH_STEPS),
     "global": Mode(("relations",), _GRAPH_STEPS),
@@ -110,25 +113,54 @@ async def run_query(
     """
     plan = make_plan(context.settings, query, param, system_prompt, access)
     mode = MODES[plan.mode]
-    state = QueryState(context, plan, open_gate(context, plan), mode.legs, progress)
     if not mode.steps:
+        state = QueryState(context, plan, open_gate(context, plan), mode.legs, progress)
         result = QueryResult(mode=plan.mode)
         if not data_only:
             await answer_without_context(state, result)
         return result
-    if not data_only:
-        state.corpus_version = await context.stores.corpus_version()
-    for step in mode.steps:
-        if not await step(state):
-            result = no_results(plan.mode)
-            result.content = fail_text()
-            result.filter = await _filter_report(state, access)
-            return result
+    state = await _retrieve(context, plan, progress, data_only=data_only)
+    if not state.found:
+        result = no_results(plan.mode)
+        result.content = fail_text()
+        result.filter = await _filter_report(state, access)
+        return result
     result = present(state)
     result.filter = await _filter_report(state, access)
     if not data_only:
         await answer(state, result)
     return result
+
+
+async def _retrieve(
+    context: EngineContext, plan: QueryPlan, progress: Progress | None, *, data_only: bool
+) -> QueryState:
+    """Run the steps of a mode; with a filter again, while the documents that they find are being changed."""
+    mode = MODES[plan.mode]
+    last: QueryState | None = None
+
+    async def look(gate: Gate) -> QueryState:
+        nonlocal last
+        state = QueryState(context, plan, gate, mode.legs, progress)
+        # What does not depend on documents is asked for once.
+        steps = mode.steps
+        if last is not None:
+            state.keywords, state.embeddings = last.keywords, last.embeddings
+            steps = tuple(step for step in steps if step not in _ASKED_ONCE)
+        last = state
+        for step in steps:
+            if not await step(state):
+                return state
+        state.found = True
+        return state
+
+    if plan.filter is not None:
+        found, version = await look_until_settled(context, lambda rowless: open_gate(context, plan, rowless), look)
+    else:
+        version = "" if data_only else await context.stores.corpus_version()
+        found = await look(open_gate(context, plan))
+    found.corpus_version = version
+    return found
 
 
 async def _filter_report(state: QueryState, access: AccessPolicy | None) -> dict[str, Any] | None:

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from lightrag.query.plan import QueryPlan
 
 
-def open_gate(context: EngineContext, plan: QueryPlan) -> Gate:
-    """Return the gate of a query."""
+def open_gate(context: EngineContext, plan: QueryPlan, rowless: frozenset[str] = frozenset()) -> Gate:
+    """Return the gate of a query; ``rowless`` are documents known to have no status row."""
     if plan.filter is None:
         return Gate(context.stores.evidence)
     from lightrag.query.filter_gate import FilterGate
 
-    return FilterGate(context, plan.filter, plan.partition)
+    return FilterGate(context, plan.filter, plan.partition, rowless)

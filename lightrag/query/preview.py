@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lightrag.context import EngineContext
-from lightrag.query_filters import VectorQueryFilter
+from lightrag.query_filters import VectorQueryFilter, document_matches_filter
 
 # Documents that a preview names.
 MAX_EXAMPLES = 10
@@ -47,13 +47,18 @@ async def preview(
     eligible = list(facts if filter is None else await doc_status.all_facts(filter))
     rows = await doc_status.get_by_ids(eligible)
     chunks = sum(int((row or {}).get("chunks_count") or 0) for row in rows)
-    newest = list(zip(eligible, rows, strict=True))[-MAX_EXAMPLES:][::-1]
+    newest = [
+        (doc_id, row)
+        for doc_id, row in list(zip(eligible, rows, strict=True))[-MAX_EXAMPLES:][::-1]
+        # It may have been changed or deleted since it was counted, and only what is eligible now may be named.
+        if row is not None and (filter is None or document_matches_filter(row.get("metadata"), filter, doc_id=doc_id))
+    ]
     return FilterPreview(
         active=filter is not None,
         eligible_documents=len(eligible),
         total_documents=len(facts),
         eligible_chunks=chunks,
-        examples=[_example(doc_id, row or {}) for doc_id, row in newest],
+        examples=[_example(doc_id, row) for doc_id, row in newest],
     )
 
 

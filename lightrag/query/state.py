@@ -50,6 +50,7 @@ class QueryState:
         chunk_ids: Ids of all candidates, best first.
         chunks: Chunks that reach the context.
         references: Reference list.
+        found: Whether all steps were taken; the first that finds nothing ends the query.
     """
 
     context: EngineContext
@@ -73,6 +74,7 @@ class QueryState:
     chunk_ids: list[str] = field(default_factory=list)
     chunks: list[FoundChunk] = field(default_factory=list)
     references: list[dict[str, Any]] = field(default_factory=list)
+    found: bool = False
 
     @property
     def entity_text(self) -> str:
