@@ -19,12 +19,11 @@ type Words = (key: string, values?: Record<string, unknown>) => string
 export function chipsOf(state: FilterState, t: Words, language: string): ChipData[] {
   const chips: ChipData[] = []
   const without = (list: readonly string[], value: string) => list.filter((one) => one !== value)
-  const spanOf = (from: string, to: string) =>
-    from && to
-      ? t('filter.chip.between', { from: formatWall(from, language), to: formatWall(to, language) })
-      : from
-        ? t('filter.chip.since', { from: formatWall(from, language) })
-        : t('filter.chip.until', { to: formatWall(to, language) })
+  const spanOf = (from: string, to: string) => {
+    if (from && from === to) return formatWall(from, language)
+    if (from && to) return t('filter.chip.between', { from: formatWall(from, language), to: formatWall(to, language) })
+    return from ? t('filter.chip.since', { from: formatWall(from, language) }) : t('filter.chip.until', { to: formatWall(to, language) })
+  }
   // By whose clock is said only where it is not that of the wall here.
   const span = (from: string, to: string) => (state.zone === localZone() ? spanOf(from, to) : `${spanOf(from, to)} (${state.zone.replaceAll('_', ' ')})`)
 
