@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -153,6 +153,11 @@ class BaseDocStatusStorage(BaseKVStorage):
         self, content_hash: str, *, exclude_doc_id: str | None = None
     ) -> tuple[str, DocProcessingStatus] | None:
         """Return a document with that content; refused attempts are never returned."""
+
+    async def get_docs_by_content_hash(self, content_hash: str) -> dict[str, DocProcessingStatus]:
+        """Return all documents with that content, oldest first; refused attempts are never returned."""
+        rows = await self._documents_where(lambda row: row.content_hash == content_hash) if content_hash else []
+        return dict(sorted(rows, key=lambda item: (item[1].created_at, item[0])))
 
     @abstractmethod
     async def update_doc_status_fields(self, updates: Mapping[str, Mapping[str, Any]]) -> None:
@@ -334,10 +339,15 @@ class BaseDocStatusStorage(BaseKVStorage):
 
     async def _primary_documents(self) -> list[tuple[str, DocProcessingStatus]]:
         """Return every document with a source path that is no refused attempt."""
+        return await self._documents_where(lambda row: is_source(row.file_path))
+
+    async def _documents_where(
+        self, wanted: Callable[[DocProcessingStatus], bool]
+    ) -> list[tuple[str, DocProcessingStatus]]:
         found: list[tuple[str, DocProcessingStatus]] = []
         after = ""
         while page := await self.scan(after=after):
             after = page[-1][0]
             rows = ((key, DocProcessingStatus.from_row(row)) for key, row in page if not is_refused(key, row))
-            found.extend((key, row) for key, row in rows if is_source(row.file_path))
+            found.extend((key, row) for key, row in rows if wanted(row))
         return found

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lightrag.access import AccessPolicy
-from lightrag.contracts.doc_status import BaseDocStatusStorage, DocProcessingStatus, DocStatus
+from lightrag.contracts.doc_status import BaseDocStatusStorage, DocProcessingStatus
 
 LIMITS = "limited_to"
 """Key of a text's row that keeps the limits of whoever brought it, until its file is parsed."""
@@ -38,7 +38,8 @@ async def same_content(
     """Return a stored document of the same text, ``None`` when there is none.
 
     One that does not exist for the caller is none: it would be told by the refusal, and two tenants may each have a
-    copy of the same law.
+    copy of the same law. What is read depends on how many documents have that text, and not on how many there are, so
+    that nobody can tell from the time it takes whether a hidden one has it.
 
     Args:
         doc_status: Where to look.
@@ -46,11 +47,10 @@ async def same_content(
         access: Limits of the caller; ``None`` for none.
         exclude_doc_id: The document itself.
     """
-    found = await doc_status.get_doc_by_content_hash(content_hash, exclude_doc_id=exclude_doc_id)
-    if found is None or access is None or access.allows(found[1].metadata, found[0]):
-        return found
-    rows = await doc_status.get_docs_by_statuses(list(DocStatus))
+    if access is None:
+        return await doc_status.get_doc_by_content_hash(content_hash, exclude_doc_id=exclude_doc_id)
+    rows = await doc_status.get_docs_by_content_hash(content_hash)
     for doc_id, row in rows.items():
-        if row.content_hash == content_hash and doc_id != exclude_doc_id and access.allows(row.metadata, doc_id):
+        if doc_id != exclude_doc_id and access.allows(row.metadata, doc_id):
             return doc_id, row
     return None

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from lightrag.constants import UNKNOWN_SOURCE
 from lightrag.contracts.doc_status import BaseDocStatusStorage, DocProcessingStatus, DocStatus
 from lightrag.exceptions import InputError
 from tests.conformance.conftest import HOSTILE_IDS, IMPOSSIBLE_IDS
@@ -177,6 +178,8 @@ async def test_refused_attempts_are_never_found_by_path_or_content(workspace: Wo
     assert by_path[0] == by_content[0] == "doc-1"
     assert by_path[1].file_path == "a.md"
     assert await store.get_doc_by_content_hash("h", exclude_doc_id="doc-1") is None
+    await store.upsert({"doc-0": document(4, **same | {"file_path": UNKNOWN_SOURCE}), "doc-2": document(2, **same)})
+    assert list(await store.get_docs_by_content_hash("h")) == ["doc-2", "doc-1", "doc-0"]
     assert await store.get_doc_by_file_path("b.md") is None
 
 
@@ -185,6 +188,7 @@ async def test_absent_paths_and_hashes_match_nothing(workspace: Workspace) -> No
     await store.upsert({"doc-1": {"status": "pending", "created_at": "2024"}})
     assert await store.get_doc_by_file_path("") is None
     assert await store.get_doc_by_content_hash("") is None
+    assert await store.get_docs_by_content_hash("") == {}
 
 
 async def test_updating_fields(workspace: Workspace) -> None:

@@ -154,6 +154,11 @@ class JsonDocStatusStorage(FileStore[StatusTable], BaseDocStatusStorage):
         """Return a document with that content, the oldest if there are several; never a refused attempt."""
         return self._first("content_hash", content_hash, exclude_doc_id)
 
+    async def get_docs_by_content_hash(self, content_hash: str) -> dict[str, DocProcessingStatus]:
+        """Return all documents with that content, oldest first; never a refused attempt."""
+        with self.folder.lock:
+            return dict(self._documents(self.table.of_content(content_hash) if content_hash else []))
+
     async def get_doc_by_file_basename(self, basename: str) -> tuple[str, DocProcessingStatus] | None:
         """Return the document whose source path is this name, else the oldest whose path ends in it."""
         if not is_source(basename):

@@ -147,9 +147,14 @@ class StatusTable(RowTable):
 
     def of_source(self, file_path: str) -> list[str]:
         """Return the rows of a source path that are no refused attempts, oldest first."""
-        return self.oldest_first(
-            key for key in self._by["file_path"].get(file_path, ()) if not self.keys[key].is_refused
-        )
+        return self._all_with("file_path", file_path)
+
+    def of_content(self, content_hash: str) -> list[str]:
+        """Return the rows of a content that are no refused attempts, oldest first."""
+        return self._all_with("content_hash", content_hash)
+
+    def _all_with(self, field: str, value: str) -> list[str]:
+        return self.oldest_first(key for key in self._by[field].get(value, ()) if not self.keys[key].is_refused)
 
     def conflicts(self, after: str, limit: int) -> list[tuple[str, list[str]]]:
         """Return source paths behind ``after`` that several such rows have, each with those."""

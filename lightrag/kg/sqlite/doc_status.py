@@ -198,6 +198,15 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
             return None
         return await self._first("content_hash = ? AND key IS NOT ?", (content_hash, exclude_doc_id))
 
+    async def get_docs_by_content_hash(self, content_hash: str) -> dict[str, DocProcessingStatus]:
+        """Return all documents with that content, oldest first; never a refused attempt."""
+        if not content_hash:
+            return {}
+        statement = (
+            f"SELECT key, {_READ} FROM {self._table} WHERE content_hash = ? AND NOT refused ORDER BY created_at, key"
+        )
+        return dict(await self._documents(statement, (content_hash,)))
+
     async def get_doc_by_file_basename(self, basename: str) -> tuple[str, DocProcessingStatus] | None:
         """Return the document whose source path is this name, else the oldest whose path ends in it."""
         if not is_source(basename):
