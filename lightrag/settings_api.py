@@ -10,7 +10,14 @@ from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, Field, ValidationError, field_validator
-from pydantic_settings import BaseSettings, DotEnvSettingsSource, EnvSettingsSource, NoDecode, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from lightrag.exceptions import InputError
 from lightrag.settings import Settings
@@ -266,16 +273,40 @@ def load_api_settings(**overrides: Any) -> ApiSettings:
         raise InputError(f"setting not usable: {problems}") from error
 
 
-class _OnlyProviders(ProviderSettings):
+class _ProvidersOfFile(ProviderSettings):
     model_config = SettingsConfigDict(
         env_file=".env", env_file_encoding="utf-8", extra="ignore", frozen=True, populate_by_name=True
     )
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (dotenv_settings,)
+
+
+class _ProvidersOfEnvironment(ProviderSettings):
+    model_config = SettingsConfigDict(env_file=None, extra="ignore", frozen=True, populate_by_name=True)
+
 
 @lru_cache(maxsize=1)
+def provider_file() -> ProviderSettings:
+    """Return what ``.env`` says of providers, as first read by this process, which may have left that folder since."""
+    return _ProvidersOfFile(**{})
+
+
 def provider_settings() -> ProviderSettings:
-    """Return keys and addresses of providers as first read by this process."""
-    return _OnlyProviders(**{})
+    """Return keys and addresses of providers: those in the environment now, and those in ``.env`` where there are none.
+
+    Programs set a key when a call has failed without it, and expect the next call to find it.
+    """
+    now = _ProvidersOfEnvironment(**{})
+    return provider_file().model_copy(update={name: getattr(now, name) for name in now.model_fields_set})
 
 
 def environment_names(kinds: Iterable[type[BaseSettings]] = (Settings, ApiSettings)) -> set[str]:

@@ -59,7 +59,7 @@ class EmbeddingFunc:
         Args:
             texts: What to embed.
             context: ``"query"`` or ``"document"``; passed on only to asymmetric models.
-            kwargs: Passed on.
+            kwargs: Passed on; ``model`` may name another model, which has a dimension of its own.
 
         Returns:
             ``float32`` array of shape ``(len(texts), embedding_dim)``.
@@ -76,16 +76,18 @@ class EmbeddingFunc:
         if self.send_dimensions:
             kwargs["embedding_dim"] = self.embedding_dim
         vectors = np.asarray(await self.func(list(texts), **kwargs), dtype=np.float32)
-        expected = (len(texts), self.embedding_dim)
+        name = kwargs.get("model") or self.model_name or self.func
+        # Ready-made functions are called with other models, whose dimension whoever wraps them knows.
+        is_of_model = name in (self.model_name, self.func) or vectors.ndim != 2
+        expected = (len(texts), self.embedding_dim if is_of_model else vectors.shape[1])
         if vectors.shape != expected:
             raise EmbeddingMismatchError(
-                f"embedding model {self.model_name or self.func!r} returned an array of shape {vectors.shape}; "
+                f"embedding model {name!r} returned an array of shape {vectors.shape}; "
                 f"expected {expected}: (number of texts, embedding_dim)"
             )
         if not np.isfinite(vectors).all():
             bad = int(np.argwhere(~np.isfinite(vectors).all(axis=1))[0, 0])
             raise EmbeddingMismatchError(
-                f"embedding model {self.model_name or self.func!r} returned NaN or infinity "
-                f"for the text {texts[bad][:80]!r}"
+                f"embedding model {name!r} returned NaN or infinity for the text {texts[bad][:80]!r}"
             )
         return vectors

@@ -22,7 +22,7 @@ from lightrag.llm.endings import StreamedReply
 from lightrag.llm.streams import ReplyStream, started
 from lightrag.runtime.clients import ClientPool
 from lightrag.runtime.endpoints import ModelEndpoint
-from lightrag.runtime.model_errors import ProviderError, provider_error, redact, refuse_told_error
+from lightrag.runtime.model_errors import ProviderError, provider_error, redact, refuse_told_error, unreachable
 from lightrag.runtime.redirects import REDIRECT_HOOKS
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _translated_errors(source: str, secret: str | None) -> Iterator[None]:
     except httpx.TimeoutException:
         raise ModelTimeoutError(f"{source} did not answer in time") from None
     except (httpx.RequestError, ConnectionError) as error:
-        raise ProviderError(f"{source} cannot be reached: {redact(str(error), secret)}") from None
+        raise unreachable(source, error, secret) from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ModelReplyError(f"{source} sent something that is not JSON: {error}") from None
     except pydantic.ValidationError as error:

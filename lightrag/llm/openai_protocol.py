@@ -36,6 +36,7 @@ from lightrag.runtime.model_errors import (
     provider_error,
     redact,
     refuse_told_error,
+    unreachable,
 )
 from lightrag.runtime.redirects import REDIRECT_HOOKS
 from lightrag.settings_api import provider_settings
@@ -120,8 +121,7 @@ def _translated_errors(source: str, secret: str | None) -> Iterator[None]:
     except APITimeoutError:
         raise ModelTimeoutError(f"{source} did not answer in time") from None
     except APIConnectionError as error:
-        cause = error.__cause__ or error
-        raise ProviderError(f"{source} cannot be reached: {redact(str(cause), secret)}") from None
+        raise unreachable(source, error, secret) from None
     except APIStatusError as error:
         raise provider_error(
             source,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lightrag.exceptions import ModelReplyError, ModelTimeoutError
 from lightrag.runtime.clients import ClientPool
-from lightrag.runtime.model_errors import ProviderError, parse_retry_after, provider_error, redact
+from lightrag.runtime.model_errors import parse_retry_after, provider_error, redact, unreachable
 
 if TYPE_CHECKING:
     from httpx import AsyncClient, Response
@@ -94,7 +94,7 @@ def translated_errors(source: str, secret: str | None) -> Iterator[None]:
     except httpx.TimeoutException:
         raise ModelTimeoutError(f"{source} did not answer in time") from None
     except (httpx.TransportError, httpx.InvalidURL) as error:
-        raise ProviderError(f"{source} cannot be reached: {redact(str(error), secret)}") from None
+        raise unreachable(source, error, secret) from None
 
 
 def refuse_errors(source: str, response: Response, secret: str | None) -> None:

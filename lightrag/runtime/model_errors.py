@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
+from urllib.parse import urlsplit
 
 from lightrag.exceptions import (
     ContextTooLongError,
@@ -84,6 +85,29 @@ def redact(message: str, *secrets: str | None) -> str:
             message = message.replace(secret, "***")
     message = _KEY_LIKE.sub("***", message)
     return message if len(message) <= _MAX_MESSAGE_CHARS else message[:_MAX_MESSAGE_CHARS] + "…"
+
+
+def unreachable(source: str, error: Exception, secret: str | None) -> ProviderError:
+    """Return the error of a server that no answer came from, with its address where the HTTP client tells.
+
+    Args:
+        source: Names the model, as the start of the message.
+        error: What the HTTP client, or a library over it, raised.
+        secret: Key, which the message may hold.
+    """
+    reason = redact(str(error.__cause__ or error), secret)
+    return ProviderError(f"{source} cannot be reached{_place(error)}: {reason}")
+
+
+def _place(error: Exception) -> str:
+    try:
+        url = urlsplit(str(error.request.url))  # type: ignore[attr-defined]
+        port = f":{url.port}" if url.port else ""
+    except (AttributeError, RuntimeError, ValueError):
+        # The client had no request yet, or the address is none.
+        return ""
+    # A user and a password may stand before the host, and keys behind the path.
+    return f" at {url.scheme}://{url.hostname}{port}" if url.hostname else ""
 
 
 def provider_error(

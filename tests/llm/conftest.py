@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from lightrag.runtime.clients import close_idle_clients
-from lightrag.settings_api import ProviderSettings, provider_settings
+from lightrag.settings_api import ProviderSettings, provider_file
 from tests.llm.stub_server import StubServer, running_stub
 
 
@@ -32,6 +32,6 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
         "AWS_PROFILE",
     ):
         monkeypatch.delenv(name, raising=False)
-    provider_settings.cache_clear()
+    provider_file.cache_clear()
     yield monkeypatch
-    provider_settings.cache_clear()
+    provider_file.cache_clear()

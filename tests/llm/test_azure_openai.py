@@ -47,7 +47,6 @@ async def test_settings_fill_in_what_is_not_given(stub: StubServer, no_keys: pyt
     no_keys.setenv("AZURE_OPENAI_API_KEY", KEY)
     no_keys.setenv("AZURE_OPENAI_API_VERSION", "2029-09-09")
     no_keys.setenv("AZURE_OPENAI_DEPLOYMENT", "from-settings")
-    binding.provider_settings.cache_clear()
     await azure_openai_complete("Q")
     await azure_openai_complete("Q", model="named")
     assert [request.path for request in stub.requests] == [
@@ -74,7 +73,6 @@ async def test_vectors(stub: StubServer, no_keys: pytest.MonkeyPatch) -> None:
     no_keys.setenv("AZURE_EMBEDDING_API_KEY", "other-key")
     no_keys.setenv("AZURE_EMBEDDING_API_VERSION", "2028-08-08")
     no_keys.setenv("AZURE_EMBEDDING_DEPLOYMENT", "from-settings")
-    binding.provider_settings.cache_clear()
     await azure_openai_embed.func(["a", "b"])
     assert stub.requests[1].path == "/openai/deployments/from-settings/embeddings?api-version=2028-08-08"
     assert stub.requests[1].headers["api-key"] == "other-key"

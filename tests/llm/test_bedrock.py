@@ -275,9 +275,9 @@ async def test_where_it_goes_and_by_which_right(no_keys: pytest.MonkeyPatch) -> 
     )
     no_keys.setenv("AWS_BEARER_TOKEN_BEDROCK", KEY)
     no_keys.setenv("AWS_DEFAULT_REGION", "eu-north-1")
-    from lightrag.settings_api import provider_settings
+    from lightrag.settings_api import provider_file
 
-    provider_settings.cache_clear()
+    provider_file.cache_clear()
     place = BedrockPlace.take({})
     assert (place.api_key, place.region) == (KEY, "eu-north-1")
     assert KEY not in repr(place)

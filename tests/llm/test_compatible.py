@@ -26,7 +26,7 @@ from lightrag.llm.zhipu import zhipu_complete, zhipu_complete_if_cache, zhipu_em
 from lightrag.runtime.endpoints import ModelEndpoint
 from lightrag.runtime.model_errors import ProviderError
 from lightrag.runtime.usage import CallUsage, reported_to
-from lightrag.settings_api import provider_settings
+from lightrag.settings_api import provider_file
 from tests.llm.behaviours import stops_in_time, stops_with_its_caller, stops_with_its_reader
 from tests.llm.stub_server import Exchange, StubServer
 from tests.llm.test_openai import completion, embedded, event
@@ -65,7 +65,7 @@ def test_keys(no_keys: pytest.MonkeyPatch, provider: Provider) -> None:
     with pytest.raises(InputError, match=f"no key for {provider.name} is given: .*{provider.key_setting.upper()}"):
         provider.place(None, None)
     no_keys.setenv(provider.key_setting.upper(), KEY)
-    provider_settings.cache_clear()
+    provider_file.cache_clear()
     assert provider.place(None, None) == {"base_url": provider.url, "api_key": KEY}
     assert provider.place(None, "own") == {"base_url": provider.url, "api_key": "own"}
     # Another server learns neither the provider's key nor that of OpenAI.
@@ -74,7 +74,7 @@ def test_keys(no_keys: pytest.MonkeyPatch, provider: Provider) -> None:
 
 def test_googles_other_name_of_the_key(no_keys: pytest.MonkeyPatch) -> None:
     no_keys.setenv("GOOGLE_API_KEY", KEY)
-    provider_settings.cache_clear()
+    provider_file.cache_clear()
     assert service_key(None, None, "gemini_api_key", "Gemini") == KEY
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -205,8 +206,9 @@ async def test_a_request_that_is_too_long_has_an_error_of_its_own(stub: StubServ
 
 async def test_a_server_that_is_not_there(unused_tcp_port: int) -> None:
     url = f"http://127.0.0.1:{unused_tcp_port}/v1"
-    with pytest.raises(ProviderError, match="cannot be reached") as caught:
-        await binding.openai_complete_if_cache("m", "Q", base_url=url, api_key=KEY)
+    with pytest.raises(ProviderError, match=f"cannot be reached at http://127.0.0.1:{unused_tcp_port}: ") as caught:
+        await binding.openai_complete_if_cache("m", "Q", base_url=url.replace("//", "//me:secret@"), api_key=KEY)
+    assert "secret" not in str(caught.value)
     assert caught.value.status_code is None
     await close_idle_clients()
 
@@ -426,6 +428,33 @@ async def test_an_endpoint_becomes_a_model_function(stub: StubServer) -> None:
     body = stub.requests[0].body
     assert (body["model"], body["temperature"], body["max_tokens"]) == ("m", 0.7, 9)
     assert KEY not in repr(endpoint)
+
+
+async def test_a_ready_made_function_may_be_called_with_another_model(stub: StubServer) -> None:
+    ask = partial(binding.openai_embed, model="text-embedding-3-large", base_url=f"{stub.url}/v1", api_key=KEY)
+    wrapped = EmbeddingFunc(embedding_dim=3, func=lambda texts: ask(texts))
+    stub.answers({"data": [{"index": 0, "embedding": [1.0, 2.0, 3.0]}]})
+    assert (await wrapped(["a"])).tolist() == [[1.0, 2.0, 3.0]]
+    assert stub.requests[-1].body["model"] == "text-embedding-3-large"
+    # The dimension is still that of whoever wraps it.
+    stub.answers({"data": [{"index": 0, "embedding": [1.0, 2.0]}]})
+    with pytest.raises(EmbeddingMismatchError, match=r"shape \(1, 2\); expected \(1, 3\)"):
+        await wrapped(["a"])
+
+
+async def test_a_key_that_is_set_after_a_call_is_found_by_the_next(
+    stub: StubServer, no_keys: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    no_keys.chdir(tmp_path)
+    (tmp_path / ".env").write_text(f"OPENAI_API_BASE={stub.url}\n", encoding="utf-8")
+    with pytest.raises(ModelError):
+        await binding.openai_complete_if_cache("any", "Q")
+    no_keys.setenv("OPENAI_API_KEY", "key-at-last")
+    # What stands in .env is known for good, wherever the program goes.
+    no_keys.chdir(tmp_path.parent)
+    stub.answers(completion("Yes."))
+    assert await binding.openai_complete_if_cache("any", "Q") == "Yes."
+    assert stub.requests[-1].headers["authorization"] == "Bearer key-at-last"
 
 
 @pytest.mark.parametrize("name", ["OPENAI_API_BASE", "OPENAI_BASE_URL"])

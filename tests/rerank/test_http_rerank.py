@@ -16,7 +16,7 @@ from lightrag.runtime.clients import close_idle_clients
 from lightrag.runtime.endpoints import ModelEndpoint
 from lightrag.runtime.model_errors import ProviderError
 from lightrag.runtime.usage import CallUsage, reported_to
-from lightrag.settings_api import provider_settings
+from lightrag.settings_api import provider_file
 from tests.llm.stub_server import Exchange, StubServer, running_stub
 
 KEY = "jina_0123456789abcdef"
@@ -107,7 +107,7 @@ async def test_failures(stub: StubServer) -> None:
 
 
 async def test_a_server_that_is_not_there(unused_tcp_port: int) -> None:
-    with pytest.raises(ProviderError, match="cannot be reached"):
+    with pytest.raises(ProviderError, match="cannot be reached at http://"):
         await cohere_rerank("q", ["a"], base_url=f"http://127.0.0.1:{unused_tcp_port}")
     await close_idle_clients()
 
@@ -164,7 +164,7 @@ async def test_a_key_in_the_settings_goes_to_the_provider_alone(
     stub: StubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JINA_API_KEY", KEY)
-    provider_settings.cache_clear()
+    provider_file.cache_clear()
     try:
         assert JINA.placed(ModelEndpoint("")).api_key == KEY
         assert JINA.placed(ModelEndpoint("", api_key="own")).api_key == "own"
@@ -172,4 +172,4 @@ async def test_a_key_in_the_settings_goes_to_the_provider_alone(
         await jina_rerank("q", ["a", "b", "c"], base_url=stub.url)
         assert "authorization" not in stub.requests[0].headers
     finally:
-        provider_settings.cache_clear()
+        provider_file.cache_clear()
