@@ -43,6 +43,7 @@ async def assemble(engine: EngineFields, settings: Settings, state: PipelineStat
         _require_strict_reads(stores)
     models, roles = build_models(engine, settings, embedder, stores.llm_response_cache)
     await stores.initialize()
+    state.share_locks(stores.doc_status.workspace_lock)
     try:
         await _refuse_half_copied(stores)
         context = EngineContext(

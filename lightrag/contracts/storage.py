@@ -5,8 +5,31 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Hashable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+class SharedLock(Protocol):
+    """A lock that one holder at a time has among all machines; each object is taken and given back once at a time."""
+
+    async def acquire(self, *, wait: bool) -> bool:
+        """Take it; return whether it was taken.
+
+        Args:
+            wait: Until it is free; otherwise somebody else's is left alone.
+
+        Raises:
+            StorageError: Nobody can tell who has it.
+        """
+        ...
+
+    async def release(self) -> None:
+        """Give it back.
+
+        Raises:
+            StorageError: It was lost while it was held, and somebody else may have taken it since.
+        """
+        ...
 
 
 @dataclass(kw_only=True, eq=False)
@@ -17,12 +40,14 @@ class StorageNameSpace(ABC):
         namespace: What the store holds, one of the ``KV_*``, ``VECTOR_*``, ... names of :mod:`lightrag.constants`.
         workspace: Isolates corpora that share a ``working_dir`` or a server; ``""`` is the default workspace.
         global_config: Settings of the owning engine. Every backend may rely on ``working_dir`` (str),
-            ``embedding_batch_num`` (int) and ``vector_db_storage_cls_kwargs`` (dict).
+            ``embedding_batch_num`` (int) and ``vector_db_storage_cls_kwargs`` (dict); what else it reads, such as the
+            address of a server, it takes from here by the name of the setting, with a default. Never shown, since
+            there are passwords among them.
     """
 
     namespace: str
     workspace: str
-    global_config: Mapping[str, Any]
+    global_config: Mapping[str, Any] = field(repr=False)
 
     @abstractmethod
     async def initialize(self) -> None:
@@ -56,12 +81,26 @@ class StorageNameSpace(ABC):
         """Stores with an equal, non-``None`` group commit together inside one :meth:`transaction`."""
         return None
 
+    def workspace_lock(self, name: str) -> SharedLock | None:
+        """Return a lock that one holder at a time has, on whatever machine the workspace is open.
+
+        It is taken beside locks on files of the working directory. ``None``, the default, says that these are enough:
+        whoever can open the data has that directory. The engine asks the store of document status, once it is open, and
+        may hold the lock longer than that.
+
+        Args:
+            name: What is locked; locks of other names and other workspaces are others.
+        """
+        return None
+
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[None]:
         """Collect the writes made inside the block and commit them together when it ends.
 
         Inside the block reads see the state *before* it: a caller reads, computes, then writes. An exception in the
-        block discards the collected writes. Where a backend has no transactions the writes happen at once and in
-        order. ``Stores.unit_of_work`` is what callers use: it makes one change of it over any set of stores.
+        block discards the collected writes. A store on a server that loses the connection during the commit finds out
+        whether it was made before it writes anything again, or says that it does not know. Where a backend has no
+        transactions the writes happen at once and in order. ``Stores.unit_of_work`` is what callers use: it makes one
+        change of it over any set of stores.
         """
         yield

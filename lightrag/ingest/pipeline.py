@@ -96,7 +96,7 @@ async def holding(
         try:
             yield
         finally:
-            state.run_lock.release()
+            await state.run_lock.release()
     finally:
         await end_job(context, state)
 

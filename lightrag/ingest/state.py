@@ -8,15 +8,17 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
+from lightrag.contracts.storage import SharedLock
 from lightrag.exceptions import PipelineBusyError
 from lightrag.kg.shared_storage import publish_pipeline
 from lightrag.runtime.locks import WorkspaceLock
@@ -71,6 +73,15 @@ class PipelineState:
     enqueue_lock: WorkspaceLock = field(default_factory=WorkspaceLock)
     run_lock: WorkspaceLock = field(default_factory=WorkspaceLock)
     _guard: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def share_locks(self, lock_of: Callable[[str], SharedLock | None]) -> None:
+        """Let the locks hold wherever the workspace is open.
+
+        Args:
+            lock_of: ``workspace_lock`` of its store of document status.
+        """
+        for name, lock in (("graph", self.graph_lock), ("enqueue", self.enqueue_lock), ("pipeline", self.run_lock)):
+            lock.share(partial(lock_of, name))
 
     def say(self, message: str) -> None:
         """Add a line to the log."""
@@ -135,20 +146,20 @@ class PipelineState:
         if self.busy:
             raise PipelineBusyError(f"the pipeline is busy ({self.job_name}); {what} when it has finished")
 
-    @contextmanager
-    def other_processes_kept_out(self) -> Iterator[None]:
+    @asynccontextmanager
+    async def other_processes_kept_out(self) -> AsyncIterator[None]:
         """Keep other processes from running the pipeline.
 
         Raises:
             PipelineBusyError: One of them, or a run of this one, is at work; nobody knows how long, so the caller is
                 not kept waiting.
         """
-        if not self.run_lock.try_acquire():
+        if not await self.run_lock.try_acquire():
             raise PipelineBusyError("the pipeline is busy, in this process or another; try again when it has finished")
         try:
             yield
         finally:
-            self.run_lock.release()
+            await self.run_lock.release()
 
     def begin_or_join(self, job_name: str) -> bool:
         """Take the pipeline, or tell the run that has it to look again.

@@ -57,7 +57,7 @@ async def update_document_metadata(
     async with state.enqueue_lock, graph_held(context):
         # It may have begun while this waited for another change.
         state.refuse_while_busy("change metadata")
-        with state.other_processes_kept_out():
+        async with state.other_processes_kept_out():
             return await _update(context, doc_id, patch, check)
 
 

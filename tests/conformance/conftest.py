@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,8 @@ HOSTILE_IDS = (
     "1.0",
     "null",
     "x" * 5000,
+    # As long, but no compression makes it fit into an entry of an index.
+    "".join(sha256(str(number).encode()).hexdigest() for number in range(79))[:5000],
 )
 
 # Ids that no store can hold.

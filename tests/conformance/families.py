@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +22,11 @@ from lightrag.kg.registry import storage_class
 DIMENSION = 8
 
 
+def in_folder(folder: Path) -> Mapping[str, Any]:
+    """The place of a family that keeps its data in files."""
+    return {"working_dir": str(folder)}
+
+
 @dataclass(frozen=True)
 class Family:
     """Storage classes that are used together.
@@ -32,6 +37,9 @@ class Family:
         transactional: Whether a unit of work is all or nothing.
         durable_at_once: Whether a write survives a killed process without ``index_done_callback``.
         survives_reopening: Whether data outlives the process.
+        place: Settings that name a place of its own for every folder; two paths of one folder name one place. A family
+            on a server, for which working directories mean nothing, names a database or schema, and finds the server
+            in the environment, as a process that a test starts does.
         unavailable: Why the family cannot be tested here; the text of the README's table.
     """
 
@@ -40,6 +48,7 @@ class Family:
     transactional: bool = True
     durable_at_once: bool = True
     survives_reopening: bool = True
+    place: Callable[[Path], Mapping[str, Any]] = in_folder
     unavailable: str = ""
 
 
@@ -113,7 +122,7 @@ class Workspace:
 
     def build(self, kind: str, namespace: str, **options: Any) -> Any:
         config = {
-            "working_dir": str(self.working_dir),
+            **self.family.place(self.working_dir),
             "embedding_batch_num": 3,
             "vector_db_storage_cls_kwargs": {},
         }

@@ -14,6 +14,7 @@ import pytest
 
 from lightrag import LightRAG, QueryParam
 from lightrag.exceptions import AccessDeniedError, ModelError, PipelineCancelledError
+from lightrag.kg.sqlite.doc_status import SQLiteDocStatusStorage
 from lightrag.sync import run_sync
 from tests.fakes.audit import disagreements
 from tests.fakes.facts import FactModel, make_embedding
@@ -35,6 +36,26 @@ def make(directory: Path, **fields: Any) -> LightRAG:
 
 def fact(name: str) -> str:
     return f"Hub -> Leaf {name}: the Hub holds leaf {name}\n"
+
+
+class RecordedLock:
+    def __init__(self, name: str, taken: list[str]) -> None:
+        self.name, self.taken = name, taken
+
+    async def acquire(self, *, wait: bool) -> bool:
+        self.taken.append(self.name)
+        return True
+
+    async def release(self) -> None:
+        pass
+
+
+async def test_locks_reach_as_far_as_the_stores(make_engine: EngineFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[str] = []
+    monkeypatch.setattr(SQLiteDocStatusStorage, "workspace_lock", lambda _, name: RecordedLock(name, taken))
+    engine = await make_engine()
+    await engine.ainsert(fact("a"), ids="a")
+    assert set(taken) == {"enqueue", "pipeline", "graph"}
 
 
 def test_one_engine_in_several_loops(tmp_path: Path) -> None:

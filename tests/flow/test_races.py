@@ -257,7 +257,7 @@ async def test_another_process_that_reads_documents_keeps_changes_out(
                 await act
         assert not engine.pipeline_status()["busy"]
     finally:
-        other.release()
+        await other.release()
     await engine.aupdate_document_metadata("d", {"tags": ["x"]})
     await engine.arebuild_scopes()
     assert (await engine.adelete_by_doc_id("d")).status == "success"
