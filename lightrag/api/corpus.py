@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from lightrag.api.schemas.documents import DeleteDocumentsRequest, PaginatedRequest
 from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
+from lightrag.exceptions import LightRAGError
 from lightrag.ingest.pipeline import holding
 from lightrag.ingest.state import pipeline_state
 from lightrag.lightrag import LightRAG
@@ -100,17 +101,24 @@ async def delete_documents(
     """
     rows = await engine.aget_docs_by_ids(list(doc_ids))
     for doc_id in doc_ids:
-        result = await engine.adelete_by_doc_id(doc_id, delete_llm_cache=request.delete_llm_cache)
-        while result.status == "not_allowed":
-            await asyncio.sleep(_PAUSE_SECONDS)
+        try:
             result = await engine.adelete_by_doc_id(doc_id, delete_llm_cache=request.delete_llm_cache)
+            while result.status == "not_allowed":
+                await asyncio.sleep(_PAUSE_SECONDS)
+                result = await engine.adelete_by_doc_id(doc_id, delete_llm_cache=request.delete_llm_cache)
+        except LightRAGError as error:
+            logger.warning("document %r was not deleted: %s", doc_id, error)
+            continue
         if result.status != "success":
             logger.warning("document %r was not deleted: %s", doc_id, result.message)
         elif (
             request.delete_file
             and result.file_path
             and (isinstance(engine, LightRAG) or _came_as_file(rows.get(doc_id)))
+            # In this order: what arrives now may be stored before the store has answered.
+            and not inputs.is_arriving(result.file_path)
             and await engine.context.stores.doc_status.get_doc_by_file_path(result.file_path) is None
+            and not inputs.is_arriving(result.file_path)
         ):
             inputs.remove(result.file_path)
 

@@ -16,6 +16,7 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from lightrag.exceptions import DuplicateError, InputError, StorageError, StorageFullError
+from lightrag.ingest.documents import normalize_source_path
 
 PARSED_FOLDER = "__parsed__"
 SIDECAR_SUFFIX = ".meta.json"
@@ -180,6 +181,10 @@ class InputFolder:
             self._arriving[name] -= 1
             if not self._arriving[name]:
                 del self._arriving[name]
+
+    def is_arriving(self, source_path: str) -> bool:
+        """Tell whether a file is being stored, under whose path no document can be found yet."""
+        return any(normalize_source_path(name) == source_path for name in self._arriving)
 
     async def store(self, name: str, read: ReadBlock, most_bytes: int) -> Path:
         """Write a new file, block by block, and make it durable.

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lightrag.exceptions import ModelError
 from tests.api.conftest import FACTS, Serve, Server
 
 
@@ -329,6 +330,58 @@ async def test_deleting_a_repetition_leaves_the_file_of_what_it_repeats(server: 
     assert archived.exists()
     (left,) = (await server.client.post("/documents/paginated", json={})).json()["documents"]
     assert (left["file_path"], left["status"]) == ("a.md", "processed")
+
+
+async def test_a_document_that_cannot_be_deleted_does_not_keep_the_others(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [await server.add(f"Hub -> {name}: x", f"{name}.md") for name in ("First", "Second")]
+    delete_one = server.engine.adelete_by_doc_id
+
+    async def fails_for_the_first(doc_id: str, **options: Any) -> Any:
+        if doc_id == ids[0]:
+            raise ModelError("no description could be made")
+        return await delete_one(doc_id, **options)
+
+    monkeypatch.setattr(server.engine, "adelete_by_doc_id", fails_for_the_first)
+    assert (await delete(server, doc_ids=ids)).json()["status"] == "deletion_started"
+    await server.settle()
+    left = (await server.client.post("/documents/paginated", json={})).json()["documents"]
+    assert [document["id"] for document in left] == [ids[0]]
+
+
+async def test_deletion_leaves_a_file_of_the_same_name_that_arrives_meanwhile(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doc_id = await server.add("Hub -> Old: x", "a.md")
+    delete_one = server.engine.adelete_by_doc_id
+    written, uploads = asyncio.Event(), []
+    goes_on = asyncio.Event()
+    enqueue = server.state.intake._enqueue_file
+
+    async def when_it_is_there(*arguments: Any) -> Any:
+        written.set()
+        await goes_on.wait()
+        return await enqueue(*arguments)
+
+    async def deleted_while_one_arrives(doc_id: str, **options: Any) -> Any:
+        result = await delete_one(doc_id, **options)
+        file = {"file": ("a.md", b"Hub -> New: y")}
+        uploads.append(asyncio.create_task(server.client.post("/documents/upload", files=file)))
+        await written.wait()
+        return result
+
+    monkeypatch.setattr(server.engine, "adelete_by_doc_id", deleted_while_one_arrives)
+    monkeypatch.setattr(server.state.intake, "_enqueue_file", when_it_is_there)
+    await delete(server, doc_ids=[doc_id], delete_file=True)
+    await written.wait()
+    await asyncio.sleep(0.1)
+    goes_on.set()
+    assert (await uploads[0]).status_code == 200
+    await server.settle()
+    (row,) = (await server.client.post("/documents/paginated", json={})).json()["documents"]
+    assert (row["file_path"], row["status"]) == ("a.md", "processed")
+    assert (await server.client.get("/graph/label/list")).json() == ["Hub", "New"]
 
 
 async def test_deletion_waits_for_nobody(server: Server) -> None:
