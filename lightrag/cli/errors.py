@@ -65,7 +65,30 @@ def tell(message: object) -> None:
     typer.echo(f"lightrag: {one_line(message)}", err=True)
 
 
-class PlainGroup(TyperGroup):
+class Group(TyperGroup):
+    """A group whose help, and that of its commands, shows a value only after options that take one."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters of the group itself."""
+        return _flags_without_value(super().get_params(ctx))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command of the group."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            _flags_without_value(command.get_params(ctx))
+        return command
+
+
+def _flags_without_value(parameters: list[Any]) -> list[Any]:
+    for parameter in parameters:
+        # Typer says <bool> there, as if something had to follow.
+        if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+            parameter.metavar = ""
+    return parameters
+
+
+class PlainGroup(Group):
     """The whole command: its errors are one plain line each, never a box or a traceback."""
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: Any, **options: Any) -> Any:

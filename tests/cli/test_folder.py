@@ -224,6 +224,13 @@ def test_documents_are_deleted(run: Run, tmp_path: Path) -> None:
     assert value(run("documents", "list", "--json"))["pagination"]["total_count"] == 1
 
 
+@pytest.mark.parametrize("command", ["", "query", "ingest", "documents", "documents list", "scopes rebuild"])
+def test_help_shows_a_value_only_where_one_follows(run: Run, command: str) -> None:
+    shown = run(*command.split(), "--help").stdout
+    assert "--help" in shown
+    assert "bool" not in shown
+
+
 def test_graph_of_an_entity(run: Run, corpus: tuple[str, str]) -> None:
     found = value(run("graph", "show", "Jonas Ketterick", "--json", *corpus))
     assert "Ottoline Brandreth" in [node["id"] for node in found["nodes"]]

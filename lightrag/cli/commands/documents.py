@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lightrag.cli.errors import FAILED, one_line
+from lightrag.cli.errors import FAILED, Group, one_line
 from lightrag.cli.filters import choose
 from lightrag.cli.grouping import examples, grouped
 from lightrag.cli.metadata import metadata_fields, zone_in_use
@@ -30,7 +30,9 @@ CLEARABLE = ("start", "end", "tags", "meta", "doc-type")
 _Names = Annotated[list[str], typer.Argument(metavar="DOCUMENTS...", help="Ids or source paths.", show_default=False)]
 _Name = Annotated[str, typer.Argument(metavar="DOCUMENT", help="Id or source path.", show_default=False)]
 
-app = typer.Typer(help="Look at documents, change what is said about them, delete them, try failed ones again.")
+app = typer.Typer(
+    cls=Group, help="Look at documents, change what is said about them, delete them, try failed ones again."
+)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lightrag.cli.errors import Group
 from lightrag.cli.grouping import examples, grouped
 from lightrag.cli.options import CorpusOptions
 from lightrag.cli.output import Output
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 EVERYTHING = "*"
 _LONGEST_DESCRIPTION = 200
 
-app = typer.Typer(help="Look at the graph of entities and relations.")
+app = typer.Typer(cls=Group, help="Look at the graph of entities and relations.")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lightrag.cli.errors import FAILED
+from lightrag.cli.errors import FAILED, Group
 from lightrag.cli.grouping import examples, grouped
 from lightrag.cli.options import CorpusOptions, FolderOptions
 from lightrag.cli.output import Output
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lightrag.cli.corpus import Corpus
     from lightrag.lightrag import LightRAG
 
-app = typer.Typer(help="The partitions of the graph: one for each tenant, chapter or language.")
+app = typer.Typer(cls=Group, help="The partitions of the graph: one for each tenant, chapter or language.")
 
 
 @app.command("list", epilog=examples("lightrag scopes list"))
