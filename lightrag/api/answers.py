@@ -71,7 +71,13 @@ async def whole_answer(engine: LightRAG | RestrictedEngine, metrics: Metrics, re
         references=references_of(result, request),
         response_time=round(time.perf_counter() - begin, 3),
         llm_generated=answer["llm_generated"],
+        **_marks(answer),
     )
+
+
+def _marks(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return what an answer carries only when it stops at the model's length limit."""
+    return {"cut_off": True} if answer.get("cut_off") else {}
 
 
 def references_of(result: dict[str, Any], request: QueryRequest) -> list[Reference] | None:
@@ -116,7 +122,7 @@ async def _result_lines(result: dict[str, Any], request: QueryRequest) -> Lines:
     found = references_of(result, request)
     references = None if found is None else [one.model_dump() for one in found]
     if not answer["is_streaming"]:
-        line = {"response": answer["content"] or "", "llm_generated": answer["llm_generated"]}
+        line = {"response": answer["content"] or "", "llm_generated": answer["llm_generated"], **_marks(answer)}
         yield line if references is None else {**line, "references": references}
         return
     if references is not None:

@@ -129,7 +129,9 @@ def _path(request: Request) -> str:
 async def _engine_error(request: Request, error: Exception) -> Response:
     status, code = status_and_code(error)
     if status >= 500:
-        logger.error("%s %s: %s", request.method, _path(request), error, exc_info=error)
+        # What a model provider did is told whole by its message.
+        trace = None if isinstance(error, exceptions.ModelError) else error
+        logger.error("%s %s: %s", request.method, _path(request), error, exc_info=trace)
     return error_response(status, str(error), code, path=_path(request))
 
 

@@ -192,7 +192,8 @@ async def whole_reply(
     result = await _ask(engine, metrics, question)
     text = result["llm_response"]["content"] or ""
     clock.note(text)
-    return _object(question, text, done=True) | clock.figures(engine, question.query)
+    reason = "length" if result["llm_response"].get("cut_off") else "stop"
+    return _object(question, text, done=True) | {"done_reason": reason} | clock.figures(engine, question.query)
 
 
 async def reply_lines(engine: LightRAG | RestrictedEngine, metrics: Metrics, question: OllamaQuestion) -> Lines:

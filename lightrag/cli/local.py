@@ -188,6 +188,7 @@ class LocalCorpus(Corpus):
             "references": _references(result),
             "response_time": round(time.perf_counter() - begin, 3),
             "llm_generated": reply["llm_generated"],
+            **({"cut_off": True} if reply.get("cut_off") else {}),
         }
 
     async def answer_lines(self, question: Fields) -> AsyncIterator[Row]:

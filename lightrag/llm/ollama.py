@@ -22,8 +22,15 @@ from lightrag.llm.endings import StreamedReply
 from lightrag.llm.streams import ReplyStream, started
 from lightrag.runtime.clients import ClientPool
 from lightrag.runtime.endpoints import ModelEndpoint
-from lightrag.runtime.model_errors import ProviderError, provider_error, redact, refuse_told_error, unreachable
-from lightrag.runtime.redirects import REDIRECT_HOOKS
+from lightrag.runtime.model_errors import (
+    ProviderError,
+    parse_retry_after,
+    provider_error,
+    redact,
+    refuse_told_error,
+    unreachable,
+)
+from lightrag.runtime.responses import RESPONSE_HOOKS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +52,22 @@ def _build_client(server: _Server) -> AsyncClient:
     import ollama
 
     headers = {"Authorization": f"Bearer {server.api_key}"} if server.api_key else None
-    return ollama.AsyncClient(host=server.host, timeout=server.timeout, headers=headers, event_hooks=REDIRECT_HOOKS)
+    hooks = {"response": [*RESPONSE_HOOKS["response"], _refuse]}
+    return ollama.AsyncClient(host=server.host, timeout=server.timeout, headers=headers, event_hooks=hooks)
+
+
+class _RefusedError(Exception):
+    """A response that is an error, with the headers that the library's own error drops."""
+
+    def __init__(self, response: Any) -> None:
+        super().__init__(str(response.status_code))
+        self.response = response
+
+
+async def _refuse(response: Any) -> None:
+    if response.is_error:
+        await response.aread()
+        raise _RefusedError(response)
 
 
 async def _close_client(client: AsyncClient) -> None:
@@ -71,12 +93,15 @@ def _translated_errors(source: str, secret: str | None) -> Iterator[None]:
 
     try:
         yield
+    except _RefusedError as refusal:
+        response = refusal.response
+        # The library's error finds the message in the body.
+        message = redact(str(ollama.ResponseError(response.text).error), secret)
+        retry_after = parse_retry_after(response.headers)
+        raise provider_error(source, response.status_code, message, retry_after=retry_after) from None
     except ollama.ResponseError as error:
-        message = redact(str(error.error), secret)
-        if error.status_code < 0:
-            # Sent inside a stream that had begun with a success.
-            raise ProviderError(f"{source} failed: {message}") from None
-        raise provider_error(source, error.status_code, message) from None
+        # Sent inside a stream that had begun with a success.
+        raise ProviderError(f"{source} failed: {redact(str(error.error), secret)}") from None
     except httpx.TimeoutException:
         raise ModelTimeoutError(f"{source} did not answer in time") from None
     except (httpx.RequestError, ConnectionError) as error:

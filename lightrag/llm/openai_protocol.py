@@ -38,7 +38,7 @@ from lightrag.runtime.model_errors import (
     refuse_told_error,
     unreachable,
 )
-from lightrag.runtime.redirects import REDIRECT_HOOKS
+from lightrag.runtime.responses import RESPONSE_HOOKS
 from lightrag.settings_api import provider_settings
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _build_client(account: Account) -> AsyncOpenAI:
     # Retries belong to whoever bounds the calls; two layers of them would multiply.
     options |= {"api_key": account.api_key, "max_retries": 0}
     try:
-        options["http_client"] = openai.DefaultAsyncHttpxClient(event_hooks=REDIRECT_HOOKS)
+        options["http_client"] = openai.DefaultAsyncHttpxClient(event_hooks=RESPONSE_HOOKS)
         if account.azure is None:
             return openai.AsyncOpenAI(base_url=account.base_url, **options)
         return openai.AsyncAzureOpenAI(

@@ -163,18 +163,37 @@ async def _model_answer(state: QueryState, result: QueryResult, prompt: str) -> 
         await keep(state.context, key, text, prompt=plan.query)
 
     await state.tell("generating_response")
+    await _deliver_reply(state, result, prompt, remember if key else None)
+
+
+async def _deliver_reply(
+    state: QueryState, result: QueryResult, system: str | None, remember: Callable[[str], Awaitable[None]] | None
+) -> None:
+    """Ask the model and give its answer in the form that was asked for; only a whole one is remembered."""
+    stream = state.plan.param.stream
     try:
-        reply = await ask_model(state, prompt)
+        reply = await ask_model(state, system)
     except TruncatedReplyError as error:
-        # Half an answer is better than none to a person who waits, and is never served again.
+        # Half an answer is better than none to a person who waits, if it says so, and is never served again.
+        if not error.reply.strip():
+            raise
         logger.warning("the answer was cut off at the model's length limit")
-        _deliver(result, error.reply, stream=plan.param.stream)
+        if stream:
+            result.stream = AnswerStream(_cut_off(error))
+        else:
+            result.content, result.cut_off = error.reply, True
         return
     if isinstance(reply, str):
-        await remember(reply)
-        _deliver(result, reply, stream=plan.param.stream)
+        if remember is not None:
+            await remember(reply)
+        _deliver(result, reply, stream=stream)
     else:
-        result.stream = AnswerStream(reply, remember if key else None)
+        result.stream = AnswerStream(reply, remember)
+
+
+async def _cut_off(error: TruncatedReplyError) -> AsyncIterator[str]:
+    yield error.reply
+    raise error
 
 
 async def ask_model(state: QueryState, system: str | None) -> str | AsyncIterator[str]:
@@ -199,11 +218,7 @@ async def answer_without_context(state: QueryState, result: QueryResult) -> None
         return
     await state.tell("generating_response")
     result.llm_generated = True
-    reply = await ask_model(state, state.plan.system_prompt)
-    if isinstance(reply, str):
-        _deliver(result, reply, stream=param.stream)
-    else:
-        result.stream = AnswerStream(reply)
+    await _deliver_reply(state, result, state.plan.system_prompt, None)
 
 
 def _deliver(result: QueryResult, text: str, *, stream: bool) -> None:

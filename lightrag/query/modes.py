@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lightrag.access import AccessPolicy
 from lightrag.contracts.query import QueryMode, QueryParam
-from lightrag.exceptions import AccessDeniedError, InputError, UnsupportedFilterError
+from lightrag.exceptions import AccessDeniedError, InputError, ModelError, UnsupportedFilterError
 from lightrag.query.answer import answer, answer_without_context, fail_text
 from lightrag.query.gate import Gate
 from lightrag.query.observing import observed
@@ -196,6 +196,10 @@ async def run_query_safely(
         return await run_query(context, query, param, system_prompt=system_prompt, progress=progress, access=access)
     except (InputError, UnsupportedFilterError, AccessDeniedError):
         raise
+    except ModelError as error:
+        # The message says all; while a provider is out of order there is one for every question.
+        logger.error("query in mode %r failed: %s", param.mode, error)  # noqa: TRY400
+        return failed(param.mode, error)
     except Exception as error:
         logger.exception("query in mode %r failed", param.mode)
         return failed(param.mode, error)

@@ -32,6 +32,7 @@ class QueryResult:
         content: Answer, context or prompt as text; ``None`` when it streams or was not asked for.
         stream: Pieces of the answer; ``None`` when it does not stream.
         llm_generated: Whether the text is a model's answer.
+        cut_off: Whether it ends at the model's length limit; an answer in pieces raises an error there instead.
     """
 
     mode: QueryMode
@@ -49,6 +50,7 @@ class QueryResult:
     content: str | None = None
     stream: AsyncIterator[str] | None = None
     llm_generated: bool = False
+    cut_off: bool = False
 
 
 def to_data(result: QueryResult) -> dict[str, Any]:
@@ -90,7 +92,10 @@ def _filter_report(result: QueryResult) -> dict[str, Any]:
 
 
 def to_llm(result: QueryResult) -> dict[str, Any]:
-    """Return the shape of ``aquery_llm``: that of :func:`to_data` and ``llm_response``."""
+    """Return the shape of ``aquery_llm``: that of :func:`to_data` and ``llm_response``.
+
+    A text that ends at the model's length limit has ``cut_off`` in it besides.
+    """
     return {
         **to_data(result),
         "llm_response": {
@@ -98,6 +103,7 @@ def to_llm(result: QueryResult) -> dict[str, Any]:
             "response_iterator": result.stream,
             "is_streaming": result.stream is not None,
             "llm_generated": result.llm_generated,
+            **({"cut_off": True} if result.cut_off else {}),
         },
     }
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lightrag.exceptions import ModelReplyError, ModelTimeoutError
 from lightrag.runtime.clients import ClientPool
 from lightrag.runtime.model_errors import parse_retry_after, provider_error, redact, unreachable
+from lightrag.runtime.responses import RESPONSE_HOOKS
 
 if TYPE_CHECKING:
     from httpx import AsyncClient, Response
@@ -45,7 +46,7 @@ class Service:
 def _build_client(timeout: float) -> AsyncClient:
     import httpx
 
-    return httpx.AsyncClient(timeout=timeout)
+    return httpx.AsyncClient(timeout=timeout, event_hooks=RESPONSE_HOOKS)
 
 
 async def _close_client(client: AsyncClient) -> None:
@@ -93,7 +94,7 @@ def translated_errors(source: str, secret: str | None) -> Iterator[None]:
         yield
     except httpx.TimeoutException:
         raise ModelTimeoutError(f"{source} did not answer in time") from None
-    except (httpx.TransportError, httpx.InvalidURL) as error:
+    except (httpx.RequestError, httpx.InvalidURL) as error:
         raise unreachable(source, error, secret) from None
 
 

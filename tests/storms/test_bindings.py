@@ -21,6 +21,7 @@ from lightrag.exceptions import (
 )
 from lightrag.llm.ollama import ollama_embed, ollama_model_complete
 from lightrag.llm.openai import openai_complete_if_cache, openai_embed
+from lightrag.runtime import responses
 from lightrag.runtime.calls import BoundedCalls
 from lightrag.runtime.model_errors import ProviderError, TruncatedReplyError, is_transient
 from lightrag.runtime.retries import NO_RETRIES
@@ -196,6 +197,15 @@ async def test_a_redirect_on_the_same_host_is_followed(provider: Provider, bindi
     assert await outcome(chat(binding, provider)) == (WHOLE, None)
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("binding", BINDINGS)
+async def test_a_server_that_asks_for_patience_is_heard(provider: Provider, binding: str, stream: bool) -> None:
+    provider.faults = lambda good: faults.status(429, headers={"retry-after": "77"})
+    _, error = await outcome(chat(binding, provider), stream=stream)
+    assert isinstance(error, ProviderError)
+    assert (error.status_code, error.retry_after) == (429, 77)
+
+
 TEXTS = ["Ada wrote", "Babbage designed", "Engine"]
 NAN = float("nan")
 
@@ -278,4 +288,17 @@ async def test_a_stream_that_is_forgotten_closes_its_request(
     assert provider.open == 1
     del stream
     gc.collect()
+    await settled(provider, calls)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("binding", BINDINGS)
+async def test_a_body_without_end_is_refused(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch, binding: str, stream: bool
+) -> None:
+    monkeypatch.setattr(responses, "MAX_BODY_BYTES", 2**20)
+    provider.faults = lambda good: faults.large(3)
+    calls = chat(binding, provider)
+    _, error = await outcome(calls, stream=stream)
+    assert "'127.0.0.1' sent more than 1 MB" in str(error)
     await settled(provider, calls)

@@ -43,7 +43,7 @@ Question = Annotated[QueryRequest, Body(openapi_examples=_EXAMPLES)]
 router = APIRouter(tags=["query"], route_class=GuardedRoute, dependencies=[Authenticated], responses=ERROR_RESPONSES)
 
 
-@router.post("/query")
+@router.post("/query", response_model_exclude_unset=True)
 async def query_text(request: Request, body: Question, engine: EngineDep, metrics: MetricsDep) -> QueryResponse:
     """Answer a question from the documents. The work stops when the client goes away."""
     return await unless_gone(request, whole_answer(engine, metrics, body))

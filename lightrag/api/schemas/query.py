@@ -181,6 +181,9 @@ class QueryResponse(ResponseModel):
     )
     response_time: float = Field(description="How long it took, seconds.", examples=[1.204])
     llm_generated: bool = Field(description="Whether a model wrote it.", examples=[True])
+    cut_off: bool = Field(
+        False, description="Whether it stops at the model's length limit; sent only when it does.", examples=[True]
+    )
 
 
 class QueryData(ResponseModel):

@@ -123,6 +123,8 @@ def _print_answer(output: Output, answer: Row) -> None:
     text = AnswerText()
     output.line(text.add(str(answer["response"])) + text.end())
     _print_references(output, answer["references"] or [], text.whole)
+    if answer.get("cut_off"):
+        tell("the answer was cut off at the model's length limit")
 
 
 def _print_filter(output: Output, chosen: ChosenFilter) -> None:

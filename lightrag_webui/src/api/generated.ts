@@ -697,6 +697,8 @@ export type QueryResponse = {
   response_time: number
   /** Whether a model wrote it. */
   llm_generated: boolean
+  /** Whether it stops at the model's length limit; sent only when it does. */
+  cut_off?: boolean
 }
 
 export type Reference = {
