@@ -110,6 +110,8 @@ class LightRAG(EngineFields, DocumentMethods, QueryMethods, GraphMethods, ModelM
         async with self._opening:
             if self._context is None:
                 self._context = await assemble(self, self._settings, self._state)
+                # Programs count with it what they cut themselves.
+                self.tokenizer = self._context.models.tokenizer
 
     async def _ready(self) -> None:
         from lightrag.engine.lifecycle import close_at_exit

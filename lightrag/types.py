@@ -1,8 +1,8 @@
-"""Types shared by every layer. No code of its own, so importing it costs nothing."""
+"""Types shared by every layer. Hardly any code, so importing it costs nothing."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, TypeAlias, Union
 
 JsonScalar: TypeAlias = str | int | float | bool | None
@@ -27,8 +27,14 @@ ChunkId: TypeAlias = str
 """Key of a chunk in text_chunks and chunks_vdb, ``chunk-...``."""
 
 
+class _View:
+    def model_dump(self) -> dict[str, Any]:
+        """Return it as plain JSON values, under the name by which programs ask for that."""
+        return asdict(self)  # type: ignore[call-overload, no-any-return]
+
+
 @dataclass
-class KnowledgeGraphNode:
+class KnowledgeGraphNode(_View):
     """A node as the graph view shows it."""
 
     id: str
@@ -37,7 +43,7 @@ class KnowledgeGraphNode:
 
 
 @dataclass
-class KnowledgeGraphEdge:
+class KnowledgeGraphEdge(_View):
     """An edge as the graph view shows it; ``type`` is ``"DIRECTED"`` for compatibility, edges have no direction."""
 
     id: str
@@ -48,7 +54,7 @@ class KnowledgeGraphEdge:
 
 
 @dataclass
-class KnowledgeGraph:
+class KnowledgeGraph(_View):
     """A part of the graph. ``is_truncated`` tells that ``max_nodes`` cut it."""
 
     nodes: list[KnowledgeGraphNode] = field(default_factory=list)

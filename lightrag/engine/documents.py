@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -317,8 +318,8 @@ class DocumentMethods(EngineBase):
         return await rebuild_scopes(self.context, self._state, progress)
 
     async def get_processing_status(self) -> dict[str, int]:
-        """Return the number of documents in each state that has any."""
-        return await self.context.stores.doc_status.get_status_counts()
+        """Return the number of documents in each state that has any; another state counts 0 when it is asked for."""
+        return Counter(await self.context.stores.doc_status.get_status_counts())
 
     async def aget_docs_by_track_id(self, track_id: str) -> dict[str, DocProcessingStatus]:
         """Return the status rows that one call enqueued."""

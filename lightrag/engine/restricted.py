@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -121,11 +122,7 @@ class RestrictedEngine(DocumentMethods, QueryMethods, SyncTwins):
         from lightrag.contracts.doc_status import DocStatus
 
         rows = await self.context.stores.doc_status.get_docs_by_statuses(list(DocStatus))
-        counts: dict[str, int] = {}
-        for doc_id, row in rows.items():
-            if self._access.allows(row.metadata, doc_id):
-                counts[row.status.value] = counts.get(row.status.value, 0) + 1
-        return counts
+        return Counter(row.status.value for doc_id, row in rows.items() if self._access.allows(row.metadata, doc_id))
 
     async def adelete_by_doc_id(self, doc_id: str, delete_llm_cache: bool = False) -> DeletionResult:
         """Delete a document inside; one also in a scope of somebody else is refused, and one outside does not exist.

@@ -257,6 +257,23 @@ def test_a_method_takes_its_arguments_in_order(name: str) -> None:
     assert list(inspect.signature(method).parameters)[1 : len(wanted) + 1] == wanted
 
 
+async def test_what_existing_code_asks_an_open_engine_for(tmp_path: Path) -> None:
+    engine = LightRAG(working_dir=str(tmp_path), llm_model_func=FactModel(), embedding_func=make_embedding())
+    await engine.initialize_storages()
+    try:
+        await engine.ainsert("Ada -> Oslo: lives there")
+        assert engine.tokenizer is not None
+        assert engine.tokenizer.decode(engine.tokenizer.encode("Ada lives in Oslo")) == "Ada lives in Oslo"
+        for view in (engine, engine.restricted()):
+            counts = await view.get_processing_status()
+            assert (counts["processed"], counts["failed"], counts["pending"]) == (1, 0, 0)
+        graph = (await engine.get_knowledge_graph("*")).model_dump()
+        assert [node["id"] for node in graph["nodes"]] == ["Ada", "Oslo"]
+        assert (graph["edges"][0]["type"], graph["is_truncated"]) == ("DIRECTED", False)
+    finally:
+        await engine.finalize_storages()
+
+
 def test_blocking_twins_show_what_they_take(bare: LightRAG) -> None:
     assert inspect.signature(bare.insert) == inspect.signature(bare.ainsert)
     assert {"insert", "query", "edit_entity", "ainsert"} <= set(dir(bare))
