@@ -34,6 +34,7 @@ class EngineContext:
         roles: Replaces the models of roles; ``None`` where they stay.
         events: Who listens.
         max_pending_documents: Documents that may wait before further ones are refused; 0 for no limit.
+        eligible_counts: By filter, the version of the corpus and how many documents of it the filter accepts.
         process_id: Process that opened it; a fork of that has none of its threads.
     """
 
@@ -48,4 +49,5 @@ class EngineContext:
     roles: RoleModels | None = None
     events: Events = field(default_factory=Events)
     max_pending_documents: int = 0
+    eligible_counts: dict[str, tuple[str, int]] = field(default_factory=dict)
     process_id: int = field(default_factory=os.getpid)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from lightrag.contracts.document_rows import (
     INTERRUPTED_STATES,
@@ -76,7 +76,14 @@ class StatusPage:
 
 @dataclass(kw_only=True, eq=False)
 class BaseDocStatusStorage(BaseKVStorage):
-    """Rows of :class:`DocProcessingStatus` as plain dicts; also a key-value store."""
+    """Rows of :class:`DocProcessingStatus` as plain dicts; also a key-value store.
+
+    Attributes:
+        counts_by_index: Whether :meth:`count_eligible` costs less than reading all rows. Where it does not, a filtered
+            query remembers what was counted until the corpus changes.
+    """
+
+    counts_by_index: ClassVar[bool] = False
 
     @abstractmethod
     async def get_status_counts(self) -> dict[str, int]:

@@ -22,6 +22,7 @@ from lightrag.contracts.graph import NodePair, Properties
 from lightrag.contracts.vector import BaseVectorStorage, Row
 from lightrag.graph.manual import is_manual_document
 from lightrag.graph.records import ObjectRecord
+from lightrag.query.count_eligible import count_eligible
 from lightrag.query.gate import FilterReport, Gate, Page
 from lightrag.query_filters import (
     SUMMARY_FIELDS,
@@ -327,7 +328,7 @@ class FilterGate(Gate):
     async def report(self) -> FilterReport:
         """Return what the filter did."""
         return FilterReport(
-            eligible_documents=await self._stores.doc_status.count_eligible(self._filter),
+            eligible_documents=await count_eligible(self._context, self._filter),
             candidates=self._candidates,
             dropped_by_gate=self._dropped,
             exact=not (self._keeps_merged and self._excludes),

@@ -10,9 +10,10 @@ from collections.abc import AsyncIterator, Hashable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from unittest import mock
 
+from lightrag.contracts.doc_status import BaseDocStatusStorage
 from lightrag.kg.registry import BACKENDS, Backend
 from lightrag.kg.sqlite.doc_status import SQLiteDocStatusStorage
 from lightrag.kg.sqlite.evidence import SQLiteEvidenceStorage
@@ -21,6 +22,7 @@ from lightrag.kg.sqlite.kv import SQLiteKVStorage
 from lightrag.kg.sqlite.store import SQLiteStore
 from lightrag.kg.sqlite.vector import SQLiteVectorDBStorage
 from lightrag.kg.writer import Writer
+from lightrag.query_filters import DocumentFacts, VectorQueryFilter
 
 
 class _Elsewhere(SQLiteStore):
@@ -47,7 +49,18 @@ class ElsewhereKVStorage(_Elsewhere, SQLiteKVStorage):
 
 @dataclass(kw_only=True, eq=False)
 class ElsewhereDocStatusStorage(_Elsewhere, SQLiteDocStatusStorage):
+    """Without the indexes of the database, as a server of keys and values is."""
+
     server = "server-of-rows"
+    counts_by_index: ClassVar[bool] = False
+
+    async def count_eligible(self, metadata_filter: VectorQueryFilter) -> int:
+        """Return how many processed documents a filter accepts."""
+        return await BaseDocStatusStorage.count_eligible(self, metadata_filter)
+
+    async def all_facts(self, metadata_filter: VectorQueryFilter | None = None) -> dict[str, DocumentFacts]:
+        """Return what filters see of documents."""
+        return await BaseDocStatusStorage.all_facts(self, metadata_filter)
 
 
 @dataclass(kw_only=True, eq=False)

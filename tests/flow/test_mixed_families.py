@@ -17,6 +17,7 @@ from lightrag.contracts.evidence import ObjectKind
 from lightrag.exceptions import LightRAGError, NotFoundError, StorageError
 from lightrag.graph.change import entity_vector_id, relation_vector_id
 from lightrag.graph.merge import load_records
+from lightrag.kg.sqlite.doc_status import SQLiteDocStatusStorage
 from lightrag.query_filters import as_filter, document_matches_filter
 from tests.fakes.audit import disagreements, snapshot
 from tests.fakes.facts import FactModel, make_embedding
@@ -347,3 +348,37 @@ async def test_killed_while_everything_is_cleared(tmp_path: Path, name: str) -> 
         assert await faults(engine) == []
         await engine.finalize_storages()
         last += 1
+
+
+# --- what a query costs ----------------------------------------------------------------------------------------------
+
+
+async def test_documents_are_counted_once_until_the_corpus_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without an index a count reads every status row, which a query must not do again and again."""
+    engine = await opened(tmp_path, MIXES["everything on servers"])
+    await insert(engine, "one", tags=["act"])
+    pages = 0
+    read_page = SQLiteDocStatusStorage.get_docs_by_statuses_page
+
+    async def counting(self: Any, *arguments: Any, **options: Any) -> Any:
+        nonlocal pages
+        pages += 1
+        return await read_page(self, *arguments, **options)
+
+    monkeypatch.setattr(SQLiteDocStatusStorage, "get_docs_by_statuses_page", counting)
+
+    async def eligible(**given: Any) -> int:
+        data = await engine.aquery_data("What links Hub and Ada?", QueryParam(mode="mix", **given))
+        return int(data["metadata"]["filter"]["eligible_documents"])
+
+    assert [await eligible(required_tags=["act"]), await eligible(forbidden_tags=["act"])] == [1, 0]
+    before = pages
+    assert [await eligible(required_tags=["act"]), await eligible(forbidden_tags=["act"])] == [1, 0]
+    assert pages == before
+    await insert(engine, "two", tags=["act"])
+    assert await eligible(required_tags=["act"]) == 2
+    await engine.aupdate_document_metadata("one", {"tags": []})
+    assert [await eligible(required_tags=["act"]), await eligible(forbidden_tags=["act"])] == [1, 1]
+    await engine.finalize_storages()

@@ -28,6 +28,7 @@ class JsonDocStatusStorage(FileStore[StatusTable], BaseDocStatusStorage):
 
     kind: ClassVar[str] = STATUS
     supports_strict_point_reads: ClassVar[bool] = True
+    counts_by_index: ClassVar[bool] = True
 
     # --- as a key-value store ----------------------------------------------------------------------------------
 

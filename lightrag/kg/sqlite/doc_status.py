@@ -42,6 +42,7 @@ class SQLiteDocStatusStorage(SQLiteStore, BaseDocStatusStorage):
     """Rows of :class:`~lightrag.contracts.doc_status.DocProcessingStatus`."""
 
     supports_strict_point_reads: ClassVar[bool] = True
+    counts_by_index: ClassVar[bool] = True
 
     @property
     def _table(self) -> str:
