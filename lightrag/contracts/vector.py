@@ -167,4 +167,8 @@ class BaseVectorStorage(StorageNameSpace):
 
     @abstractmethod
     async def scan_ids(self, *, after: str = "", limit: int = 1000) -> list[str]:
-        """Return up to ``limit`` ids that sort after ``after``, sorted."""
+        """Return up to ``limit`` ids that come after ``after``: one page of all ids, in an order of the store's own.
+
+        The order never changes, so ``after`` may be an id that is no longer there; ``""`` comes before all. An engine
+        that cannot sort by these ids pages in the order of its own keys, where those follow from the id.
+        """

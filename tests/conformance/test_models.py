@@ -366,7 +366,7 @@ class VectorMachine(StoreMachine):
 
     @invariant()
     def same_ids(self) -> None:
-        assert self.run(self.store.scan_ids()) == sorted(self.model)
+        assert sorted(self.run(self.store.scan_ids())) == sorted(self.model)
         assert self.run(self.store.count()) == len(self.model)
 
 

@@ -121,4 +121,8 @@ class FakeVectorStorage(InMemory, BaseVectorStorage):
         return len(self.rows)
 
     async def scan_ids(self, *, after: str = "", limit: int = 1000) -> list[str]:
-        return sorted(key for key in self.rows if key > after)[:limit]
+        # In an order of its own, as an engine has that keys its rows by hashes of their ids.
+        def place(key: str) -> str:
+            return compute_mdhash_id(key) if key else ""
+
+        return sorted((key for key in self.rows if place(key) > place(after)), key=place)[:limit]
