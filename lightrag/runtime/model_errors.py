@@ -96,12 +96,14 @@ def unreachable(source: str, error: Exception, secret: str | None) -> ProviderEr
         secret: Key, which the message may hold.
     """
     reason = redact(str(error.__cause__ or error), secret)
-    return ProviderError(f"{source} cannot be reached{_place(error)}: {reason}")
+    # A library may have hidden the client's error behind one of its own, which knows no address.
+    place = _place(error) or _place(error.__context__)
+    return ProviderError(f"{source} cannot be reached{place}: {reason}")
 
 
-def _place(error: Exception) -> str:
+def _place(error: BaseException | None) -> str:
     try:
-        url = urlsplit(str(error.request.url))  # type: ignore[attr-defined]
+        url = urlsplit(str(error.request.url))  # type: ignore[union-attr]
         port = f":{url.port}" if url.port else ""
     except (AttributeError, RuntimeError, ValueError):
         # The client had no request yet, or the address is none.

@@ -122,7 +122,7 @@ async def test_a_refusal_carries_the_words_of_the_server_but_no_key(
 
 
 async def test_a_server_that_is_not_there(unused_tcp_port: int) -> None:
-    with pytest.raises(ProviderError, match="cannot be reached") as caught:
+    with pytest.raises(ProviderError, match=f"cannot be reached at http://127.0.0.1:{unused_tcp_port}: ") as caught:
         await binding.ollama_model_complete("Q", model="m", host=f"http://127.0.0.1:{unused_tcp_port}")
     assert is_transient(caught.value)
     await close_idle_clients()
