@@ -30,11 +30,15 @@ export interface Server {
   root: string
   page: (path: string) => string
   stop: () => Promise<void>
+  /** Ends the server and starts it again over the same documents, at the same address. */
+  restart: (environment?: Record<string, string>) => Promise<Server>
 }
 
 export async function startServer(environment: Record<string, string> = {}): Promise<Server> {
-  const folder = mkdtempSync(join(tmpdir(), 'webui-e2e-'))
-  const port = await freePort()
+  return run(mkdtempSync(join(tmpdir(), 'webui-e2e-')), await freePort(), environment)
+}
+
+async function run(folder: string, port: number, environment: Record<string, string>): Promise<Server> {
   let log = ''
   const child: ChildProcess = spawn(python, [join(here, 'serve.py'), folder, String(port)], {
     cwd: repository,
@@ -42,18 +46,25 @@ export async function startServer(environment: Record<string, string> = {}): Pro
   })
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (part: Buffer) => (log += part.toString()))
   const root = `http://127.0.0.1:${port}`
-  const stop = async () => {
+  const end = async () => {
     const gone = new Promise((done) => child.once('exit', done))
     if (child.exitCode === null) {
       child.kill('SIGTERM')
       await gone
     }
+  }
+  const stop = async () => {
+    await end()
     rmSync(folder, { recursive: true, force: true })
+  }
+  const restart = async (changed = environment) => {
+    await end()
+    return run(folder, port, changed)
   }
   for (let attempt = 0; attempt < 200; attempt += 1) {
     if (child.exitCode !== null) throw new Error(`the server ended:\n${log}`)
     const healthy = await fetch(`${root}/health`).then((response) => response.ok, () => false)
-    if (healthy) return { root, page: (path) => `${root}/webui/#${path}`, stop }
+    if (healthy) return { root, page: (path) => `${root}/webui/#${path}`, stop, restart }
     await pause(150)
   }
   await stop()

@@ -71,3 +71,15 @@ export function readClaims(token: string): TokenClaims | null {
     return null
   }
 }
+
+/** Returns a short mark of a text, from which it cannot be read. */
+function markOf(text: string): string {
+  let mark = 5381
+  for (const character of text) mark = (mark * 33 + (character.codePointAt(0) ?? 0)) % 0xfffffb
+  return mark.toString(36)
+}
+
+/** Tells one person's credentials from another's; empty without any. */
+export function holderOf({ apiKey, token }: Session): string {
+  return [apiKey && `key-${markOf(apiKey)}`, readClaims(token)?.sub].filter(Boolean).join(' ')
+}

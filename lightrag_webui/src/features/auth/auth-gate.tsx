@@ -5,18 +5,21 @@ import { useEffect, useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { EmptyState, ErrorNote, Spinner } from '@/components/ui/feedback'
 import { ApiError, onNotice } from '@/api/http'
-import { session } from '@/api/session'
+import { holderOf, session } from '@/api/session'
 import { LoginCard } from './login-page'
-import { AUTH_KEY, useAuth } from './use-auth'
+import { AUTH_KEY, useAuth, useSession } from './use-auth'
 
 /** Lets nobody in whom the server refuses, and says at any time what is the matter. */
 export function AuthGate({ children }: { children: ReactNode }) {
   const { t } = useTranslation()
   const auth = useAuth()
   const client = useQueryClient()
-  const [entered, setEntered] = useState(false)
+  const holder = holderOf(useSession())
+  const [entered, setEntered] = useState<string | null>(null)
   const open = auth.data?.open === true
-  if (open && !entered) setEntered(true)
+  if (open && entered === null) setEntered(holder)
+  // Somebody else, here or in another tab, begins anew: what the one before saw is not theirs to see.
+  const changed = entered !== null && entered !== holder
 
   // Any request may find out that the credential is no longer good; another tab may sign in or out.
   useEffect(() => {
@@ -25,7 +28,12 @@ export function AuthGate({ children }: { children: ReactNode }) {
     return () => stopped.forEach((stop) => stop())
   }, [client, open])
 
-  if (entered) {
+  useEffect(() => {
+    if (changed) window.location.reload()
+  }, [changed])
+
+  if (changed) return null
+  if (entered !== null) {
     return (
       <>
         {children}

@@ -49,15 +49,12 @@ function Head({ title, text, warning }: { title: string; text: ReactNode; warnin
 function AccountForm({ expired }: { expired: boolean }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const before = readClaims(session.get().token)?.sub
-  const [name, setName] = useState(before ?? '')
+  const [name, setName] = useState(readClaims(session.get().token)?.sub ?? '')
   const [password, setPassword] = useState('')
   const signIn = useMutation({
     mutationFn: () => login(name, password),
     onSuccess: async (reply) => {
       session.set({ token: reply.access_token })
-      // Another person begins anew: what the one before saw is not theirs to see.
-      if (before && before !== name) window.location.reload()
       await client.invalidateQueries()
     },
   })

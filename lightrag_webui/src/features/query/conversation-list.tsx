@@ -5,12 +5,12 @@ import { cn } from '@/lib/cn'
 import { formatMoment } from '@/lib/format'
 import { useStored } from '@/lib/stored'
 import type { Conversation } from './conversation'
-import { asConversations, CONVERSATIONS, NO_CONVERSATIONS } from './kept'
+import { asConversations, conversationsName, NO_CONVERSATIONS } from './kept'
 
 /** Earlier conversations. They are kept in this browser and nowhere else. */
 export function ConversationList({ current, onOpen }: { current: string; onOpen: (conversation: Conversation) => void }) {
   const { t, i18n } = useTranslation()
-  const [all, setAll] = useStored(CONVERSATIONS, NO_CONVERSATIONS, asConversations)
+  const [all, setAll] = useStored(conversationsName(), NO_CONVERSATIONS, asConversations)
   if (!all.length) return <p className="p-3 text-sm leading-relaxed text-muted">{t('ask.historyNone')}</p>
   return (
     <div className="flex flex-col">

@@ -1,9 +1,14 @@
 /** Conversations that this browser keeps. Other versions of the page, or a hand, may have written what cannot be shown. */
 
+import { holderOf, session } from '@/api/session'
 import { isRecord, listOf, readStored } from '@/lib/stored'
 import type { Conversation, Message } from './conversation'
 
-export const CONVERSATIONS = 'lightrag.conversations'
+/** Returns where the conversations of whoever uses the page now are kept: those of others are not theirs to see. */
+export function conversationsName(): string {
+  const holder = holderOf(session.get())
+  return `lightrag.conversations${holder ? `.${holder}` : ''}`
+}
 
 const TEXTS = ['id', 'question', 'mode', 'filter', 'sent', 'state', 'step', 'answer', 'error'] as const satisfies ReadonlyArray<keyof Message>
 
@@ -21,4 +26,4 @@ function isConversation(value: unknown): value is Conversation {
 
 export const NO_CONVERSATIONS: Conversation[] = []
 export const asConversations = listOf(isConversation)
-export const keptConversations = (): Conversation[] => readStored(CONVERSATIONS, NO_CONVERSATIONS, asConversations)
+export const keptConversations = (name = conversationsName()): Conversation[] => readStored(name, NO_CONVERSATIONS, asConversations)

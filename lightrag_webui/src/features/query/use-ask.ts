@@ -6,7 +6,7 @@ import { errorText } from '@/lib/errors'
 import { newId } from '@/lib/ids'
 import { writeStored } from '@/lib/stored'
 import { applyLine, keepConversation, newMessage, settled, type Conversation, type Message } from './conversation'
-import { CONVERSATIONS, keptConversations } from './kept'
+import { conversationsName, keptConversations } from './kept'
 
 const fresh = (): Conversation => ({ id: newId(), title: '', at: Date.now(), messages: [] })
 
@@ -31,8 +31,10 @@ function inFrames(take: (lines: StreamLine[]) => void) {
 /** The conversation that is open: asking, stopping, keeping. */
 export function useAsk() {
   const { t } = useTranslation()
+  // An answer that ends while somebody signs out is still that of whoever asked.
+  const [kept] = useState(conversationsName)
   const [conversation, setConversation] = useState<Conversation>(() => {
-    const last = keptConversations()[0]
+    const last = keptConversations(kept)[0]
     return last ? settled(last) : fresh()
   })
   const abort = useRef<AbortController | null>(null)
@@ -40,8 +42,8 @@ export function useAsk() {
 
   // Kept when an answer is complete, not with every word.
   useEffect(() => {
-    if (!running) writeStored(CONVERSATIONS, keepConversation(keptConversations(), conversation))
-  }, [running, conversation])
+    if (!running) writeStored(kept, keepConversation(keptConversations(kept), conversation))
+  }, [kept, running, conversation])
 
   useEffect(() => () => abort.current?.abort(), [])
 
