@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import INTERRUPTED_STATES, DocProcessingStatus, DocStatus
@@ -43,6 +43,8 @@ GROUP_STEP = merge_and_persist  # evidence -> graph, vectors, status, in one uni
 # How long a finished document waits for company while others are still being extracted, seconds. Hub entities are
 # then read, embedded and written once for all of them.
 _LINGER = 0.25
+# A loop holds tasks by weak references only.
+_continued: set[asyncio.Task[None]] = set()
 _POLL = 0.2
 
 
@@ -55,6 +57,8 @@ async def process_queue(context: EngineContext, state: PipelineState) -> None:
         StorageError: The stores cannot even record a failure; what was not processed stays pending.
     """
     if not state.begin_or_join("processing documents"):
+        if state.run_context is not context:
+            state.heir = (context, asyncio.get_running_loop())
         return
     task = asyncio.create_task(_drive(context, state))
     state.run_task, state.run_context = task, context
@@ -118,13 +122,39 @@ def _is_cancelled() -> bool:
 
 
 async def stop_run(context: EngineContext, state: PipelineState) -> None:
-    """Stop the run that works on a workspace that is about to be closed; its documents are taken up again later."""
+    """Stop the run that works on a workspace that is about to be closed; its documents are taken up again later.
+
+    Where another engine of this process has the same workspace open and relies on the run, it goes on there at once.
+    """
+    if state.heir is not None and state.heir[0] is context:
+        state.heir = None
     task = state.run_task
     if task is None or task.done() or state.run_context is not context:
         return
     if task.get_loop() is asyncio.get_running_loop():
+        heir = state.heir
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+        if heir is not None:
+            _continue(state, *heir)
+
+
+def _continue(state: PipelineState, context: EngineContext, loop: asyncio.AbstractEventLoop) -> None:
+    """Go on with the documents of a run that was stopped, on another opened workspace."""
+
+    def start() -> None:
+        task = loop.create_task(process_queue(context, state))
+        _continued.add(task)
+        task.add_done_callback(ended)
+
+    def ended(task: asyncio.Task[None]) -> None:
+        _continued.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            logger.error("processing of documents broke off", exc_info=task.exception())
+
+    # Its loop may have ended; the documents are then taken up by the next call.
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(start)
 
 
 def _give_back(state: PipelineState, task: asyncio.Task[None]) -> None:

@@ -47,6 +47,7 @@ class PipelineState:
         others_rely: Somebody else's documents are in the run, so it outlives the call that began it.
         run_task: The run, while one is going on.
         run_context: The opened workspace it works on.
+        heir: Another opened workspace that relies on the run, and its loop; it goes on when the first is closed.
         graph_lock: One writer of the graph at a time, whatever process it is in.
         enqueue_lock: One admission of documents at a time, so that duplicates are seen. Whoever else writes status rows
             that it has read holds it too, and takes it before the graph's.
@@ -69,6 +70,7 @@ class PipelineState:
     others_rely: bool = False
     run_task: asyncio.Task[None] | None = field(default=None, repr=False)
     run_context: object = field(default=None, repr=False)
+    heir: tuple[Any, asyncio.AbstractEventLoop] | None = field(default=None, repr=False)
     graph_lock: WorkspaceLock = field(default_factory=WorkspaceLock)
     enqueue_lock: WorkspaceLock = field(default_factory=WorkspaceLock)
     run_lock: WorkspaceLock = field(default_factory=WorkspaceLock)
@@ -186,6 +188,7 @@ class PipelineState:
     def _begin(self, job_name: str) -> None:
         self.busy = True
         self.others_rely = False
+        self.heir = None
         self.job_name = job_name
         self.job_start = datetime.now(UTC).isoformat()
         self.docs = self.batchs = self.cur_batch = 0

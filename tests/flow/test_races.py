@@ -12,7 +12,7 @@ import pytest
 
 from lightrag import LightRAG
 from lightrag.contracts.sources import SourceRepair
-from lightrag.exceptions import LightRAGError, ModelError, NotFoundError, PipelineBusyError
+from lightrag.exceptions import LightRAGError, ModelError, NotFoundError, PipelineBusyError, PipelineCancelledError
 from lightrag.ingest.state import PipelineState, pipeline_state
 from lightrag.runtime.locks import WorkspaceLock
 from tests.fakes.audit import disagreements
@@ -261,6 +261,31 @@ async def test_another_process_that_reads_documents_keeps_changes_out(
     await engine.aupdate_document_metadata("d", {"tags": ["x"]})
     await engine.arebuild_scopes()
     assert (await engine.adelete_by_doc_id("d")).status == "success"
+
+
+async def test_documents_of_an_engine_are_processed_when_another_that_ran_them_is_closed(
+    make_engine: EngineFactory, family: str
+) -> None:
+    reached, goes_on = asyncio.Event(), asyncio.Event()
+
+    class Waiting(FactModel):
+        async def __call__(self, prompt: str, *args: Any, **kwargs: Any) -> str:
+            reached.set()
+            await goes_on.wait()
+            return await super().__call__(prompt, *args, **kwargs)
+
+    first, second = await make_engine(Waiting(), **FAMILIES[family]), await make_engine(**FAMILIES[family])
+    run = asyncio.create_task(first.ainsert("Hub -> A: x", ids="a"))
+    await reached.wait()
+    await second.ainsert("Hub -> B: y", ids="b")
+    await first.finalize_storages()
+    assert isinstance((await asyncio.gather(run, return_exceptions=True))[0], PipelineCancelledError)
+    for _ in range(100):
+        if await second.get_processing_status() == {"processed": 2}:
+            break
+        await asyncio.sleep(0.05)
+    assert await second.get_processing_status() == {"processed": 2}
+    assert await disagreements(second) == []
 
 
 async def test_storm(make_engine: EngineFactory, family: str) -> None:
