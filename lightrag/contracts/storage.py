@@ -40,7 +40,8 @@ class StorageNameSpace(ABC):
         namespace: What the store holds, one of the ``KV_*``, ``VECTOR_*``, ... names of :mod:`lightrag.constants`.
         workspace: Isolates corpora that share a ``working_dir`` or a server; ``""`` is the default workspace.
         global_config: Settings of the owning engine. Every backend may rely on ``working_dir`` (str),
-            ``embedding_batch_num`` (int) and ``vector_db_storage_cls_kwargs`` (dict); what else it reads, such as the
+            ``embedding_batch_num`` (int) and ``vector_db_storage_cls_kwargs`` (dict). ``read_only`` (bool, absent: no)
+            asks to leave what is stored as it is, for a copy that is made of it. What else it reads, such as the
             address of a server, it takes from here by the name of the setting, with a default. Never shown, since
             there are passwords among them.
     """

@@ -54,6 +54,8 @@ def family(request: pytest.FixtureRequest) -> Family:
     chosen: Family = request.param
     if chosen.unavailable:
         pytest.skip(chosen.unavailable)
+    # A family on a server starts it now, so that processes which a test starts find it in the environment.
+    chosen.place(Path())
     return chosen
 
 
