@@ -25,6 +25,7 @@ from lightrag.llm.streams import ReplyStream, started
 from lightrag.runtime.clients import ClientPool
 from lightrag.runtime.endpoints import ModelEndpoint
 from lightrag.runtime.model_errors import ProviderError, provider_error, redact, retry_after_of, status_code_of
+from lightrag.runtime.responses import RESPONSE_HOOKS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,6 +62,11 @@ def _build_client(account: Account) -> Any:
         if getattr(AnyLLM.get_provider_class(account.provider), "MAX_RETRIES_SUPPORT", "") != "unsupported":
             # Retries belong to whoever bounds the calls; two layers of them would multiply.
             options["max_retries"] = 0
+        if account.provider == "anthropic":
+            from anthropic import DefaultAsyncHttpxClient
+
+            # Its key goes in a header that HTTP clients carry along to other hosts.
+            options["http_client"] = DefaultAsyncHttpxClient(event_hooks=RESPONSE_HOOKS)
         return AnyLLM.create(account.provider, account.api_key, account.base_url, unified_exceptions=True, **options)
     except (AnyLLMError, ImportError) as error:
         raise InputError(f"provider {account.provider!r}: {redact(str(error), account.api_key)}") from None
@@ -112,6 +118,10 @@ def _translated_errors(source: str, secret: str | None) -> Iterator[None]:
 
 def _translated(source: str, error: Any, secret: str | None) -> ModelError:
     original = getattr(error, "original_exception", None) or error
+    for cause in (original, original.__cause__):
+        if isinstance(cause, ModelError):
+            # Raised by our own hooks in the HTTP client under the SDK.
+            return cause
     names = {kind.__name__ for kind in type(original).__mro__}
     message = redact(str(getattr(error, "message", "") or error), secret)
     status = status_code_of(error) or status_code_of(original)

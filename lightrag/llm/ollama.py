@@ -74,7 +74,7 @@ async def _close_client(client: AsyncClient) -> None:
     await client.close()  # type: ignore[no-untyped-call]
 
 
-_clients: ClientPool[_Server, AsyncClient] = ClientPool(_build_client, _close_client)
+_clients: ClientPool[_Server, AsyncClient] = ClientPool(_build_client, _close_client, "ollama")
 
 
 def _server(kwargs: dict[str, Any], timeout: float | None) -> _Server:

@@ -107,7 +107,7 @@ async def _close_client(client: AsyncOpenAI) -> None:
     await client.close()
 
 
-_clients: ClientPool[Account, AsyncOpenAI] = ClientPool(_build_client, _close_client)
+_clients: ClientPool[Account, AsyncOpenAI] = ClientPool(_build_client, _close_client, "openai")
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -29,13 +30,16 @@ class _Entry(Generic[C]):
 class ClientPool(Generic[K, C]):
     """Clients by their settings, shared by all calls of one event loop."""
 
-    def __init__(self, build: Callable[[K], C], close: Callable[[C], Awaitable[Any]]) -> None:
+    def __init__(self, build: Callable[[K], C], close: Callable[[C], Awaitable[Any]], package: str = "") -> None:
         """Make an empty pool.
 
         Args:
             build: Makes the client for some settings.
             close: Closes it.
+            package: Imported before the first client is made, in a thread: the SDKs of providers take up to seconds,
+                for which nothing else in the event loop would go on.
         """
+        self._package = package
         self._build = build
         self._close = close
         self._entries: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[K, _Entry[C]]] = WeakKeyDictionary()
@@ -48,6 +52,10 @@ class ClientPool(Generic[K, C]):
         Args:
             settings: Hashable; equal settings share a client.
         """
+        if self._package:
+            # A package that another call is importing is among the modules already: whoever asks waits in a thread.
+            await asyncio.to_thread(import_module, self._package)
+            self._package = ""
         entries = self._entries.setdefault(asyncio.get_running_loop(), {})
         entry = entries.get(settings)
         if entry is None:

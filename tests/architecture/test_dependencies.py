@@ -49,7 +49,7 @@ def distributions_of(package: str) -> set[str]:
 CORE = declared(PROJECT["dependencies"])
 EXTRAS = {name: declared(texts) for name, texts in PROJECT["optional-dependencies"].items() if name != "dev"}
 
-BROUGHT_ALONG = {"anyio": "fastapi", "httpx2": "openai", "starlette": "fastapi"}
+BROUGHT_ALONG = {"anthropic": "any-llm-sdk", "anyio": "fastapi", "httpx2": "openai", "starlette": "fastapi"}
 """Packages used only beside another one that is built on them, in the version that it chooses."""
 
 

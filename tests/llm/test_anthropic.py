@@ -256,3 +256,17 @@ async def test_any_other_provider_by_its_name(stub: StubServer, no_keys: pytest.
     np.testing.assert_array_equal(vectors, [[1.0, 2.0], [3.0, 4.0]])
     assert stub.requests[1].body["input"] == ["q: a", "q: b"]
     assert stub.requests[1].body["dimensions"] == 2
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_redirect_to_another_host_gets_neither_text_nor_key(
+    stub: StubServer, no_keys: pytest.MonkeyPatch, stream: bool
+) -> None:
+    async def elsewhere(exchange: Exchange) -> None:
+        target = stub.url.replace("127.0.0.1", "localhost")
+        await exchange.send(b"", "text/plain", 307, {"location": f"{target}/v1/messages"})
+
+    stub.handler = elsewhere
+    with pytest.raises(ProviderError, match=r"'127\.0\.0\.1' redirects to another host, 'localhost'"):
+        await ask(stub, stream=stream)
+    assert len(stub.requests) == 1

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
 
 from lightrag.runtime.clients import ClientPool, close_idle_clients
 
@@ -54,3 +58,27 @@ def test_every_event_loop_has_its_own() -> None:
     asyncio.run(use())
     asyncio.run(use())
     assert seen[0] is not seen[1]
+
+
+async def test_the_import_of_a_slow_package_stops_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "slow_provider_package.py").write_text("import time\ntime.sleep(0.5)\nREADY = True\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def build(settings: str) -> FakeClient:
+        import slow_provider_package  # type: ignore[import-not-found]
+
+        return FakeClient(settings, closed=not slow_provider_package.READY)
+
+    pool = ClientPool(build, close, "slow_provider_package")
+
+    async def use() -> bool:
+        async with pool.lease("x") as client:
+            return not client.closed
+
+    using = [asyncio.create_task(use()) for _ in range(3)]
+    longest, last = 0.0, time.monotonic()
+    while not all(task.done() for task in using):
+        await asyncio.sleep(0.01)
+        longest, last = max(longest, time.monotonic() - last), time.monotonic()
+    assert await asyncio.gather(*using) == [True] * 3
+    assert longest < 0.4

@@ -25,8 +25,8 @@ def engine_at(provider: Provider, binding: str, folder: Path, **fields: Any) -> 
         "llm_model_func": create_llm(binding, endpoint),
         "embedding_func": create_embedding(binding, endpoint, EmbeddingAttributes(embedding_dim=DIMENSION)),
         "entity_extract_max_gleaning": 0,
-        "default_llm_timeout": 2,
-        "default_embedding_timeout": 2,
+        "default_llm_timeout": 20,
+        "default_embedding_timeout": 20,
         **fields,
     }
     return LightRAG(**given)

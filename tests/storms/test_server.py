@@ -44,7 +44,6 @@ async def lines(client: httpx.AsyncClient, path: str, body: dict[str, Any]) -> l
 BREAKS: dict[str, Fault] = {
     "orderly": faults.cut("polite"),
     "lost": faults.cut("line"),
-    "stalled": faults.stalls,
     "error": faults.error_in_stream,
     "filtered": faults.finish("content_filter", 0.4),
     "nothing": faults.cut("nothing"),
