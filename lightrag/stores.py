@@ -37,6 +37,7 @@ class Intent:
     Attributes:
         documents: Chunk ids that are written or deleted, by document.
         gone: Documents that are deleted.
+        demoted: Documents that are taken out and stay known, with the fields of their status rows that say so.
         replies: Cached replies that are deleted with them.
         objects: Graph objects that are written or removed, by kind.
         extras: Properties of people and other tools that objects shall have, by object id.
@@ -48,6 +49,7 @@ class Intent:
 
     documents: Mapping[str, Sequence[str]] = field(default_factory=dict)
     gone: Sequence[str] = ()
+    demoted: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     replies: Sequence[str] = ()
     objects: Mapping[ObjectKind, Sequence[str]] = field(default_factory=dict)
     extras: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -61,6 +63,7 @@ class Intent:
         return {
             "documents": {doc_id: list(chunk_ids) for doc_id, chunk_ids in self.documents.items()},
             "gone": list(self.gone),
+            "demoted": {doc_id: dict(fields) for doc_id, fields in self.demoted.items()},
             "replies": list(self.replies),
             "objects": {kind.value: list(ids) for kind, ids in self.objects.items()},
             "extras": {object_id: dict(extra) for object_id, extra in self.extras.items()},

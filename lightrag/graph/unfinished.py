@@ -8,7 +8,7 @@ evidence and chunks. A person's change of the graph is carried to its end. Every
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from lightrag.context import EngineContext
@@ -37,6 +37,19 @@ async def graph_held(context: EngineContext) -> AsyncIterator[None]:
         yield
 
 
+async def finish_deletions(context: EngineContext, document_ids: Collection[str]) -> None:
+    """Bring a deletion that broke off to its end before one of its documents comes anew, which it would delete.
+
+    Raises:
+        StorageError: A store failed.
+        ModelError: The embedding model failed.
+    """
+    intent = await context.stores.unfinished()
+    if intent is not None and not set(intent.gone).isdisjoint(document_ids):
+        async with graph_held(context):
+            pass
+
+
 async def finish_interrupted(context: EngineContext) -> None:
     """Bring back in line what the last unit of work touched, if it broke off. The caller holds the graph lock.
 
@@ -55,18 +68,15 @@ async def finish_interrupted(context: EngineContext) -> None:
         return
     touched = [*intent.documents, *intent.gone]
     rows = await stores.doc_status.get_full_docs_by_ids(touched)
-    whole = {
-        doc_id: row
-        for doc_id, row in rows.items()
-        if row.status is DocStatus.PROCESSED and doc_id not in set(intent.gone)
-    }
+    leaving = {*intent.gone, *intent.demoted}
+    whole = {doc_id: row for doc_id, row in rows.items() if row.status is DocStatus.PROCESSED and doc_id not in leaving}
     rest = [doc_id for doc_id in dict.fromkeys(touched) if doc_id not in whole]
     objects = {kind: dict.fromkeys(intent.objects.get(kind, ())) for kind in ObjectKind}
     await _add_objects(context, objects, touched)
     await _mend_evidence(context, intent, whole, rest)
     await _add_objects(context, objects, touched)
     await _mend_objects(context, intent, objects)
-    await _mend_rows(context, intent, whole, rest)
+    await _mend_rows(context, intent, whole)
 
 
 async def _holds_nothing_else(context: EngineContext, intent: Intent) -> bool:
@@ -156,7 +166,7 @@ async def _of_other_tools(context: EngineContext, kind: ObjectKind, object_ids: 
     return set(bare) - set(await context.stores.evidence.sources_of_objects(kind, bare, limit=1)) if bare else set()
 
 
-async def _mend_rows(context: EngineContext, intent: Intent, whole: Documents, rest: Sequence[str]) -> None:
+async def _mend_rows(context: EngineContext, intent: Intent, whole: Documents) -> None:
     stores = context.stores
     unlisted = [
         chunk_id
@@ -170,6 +180,7 @@ async def _mend_rows(context: EngineContext, intent: Intent, whole: Documents, r
         if context.settings.enable_vector_metadata_filters:
             for row in whole.values():
                 await stores.chunks.upsert(await restamped_chunks(context, row))
+        unit.last(stores.doc_status.update_doc_status_fields, intent.demoted)
         if intent.gone:
             await stores.full_docs.delete(list(intent.gone))
             unit.last(stores.doc_status.delete, list(intent.gone))

@@ -17,6 +17,7 @@ from lightrag.contracts.doc_status import DocProcessingStatus, DocStatus
 from lightrag.exceptions import DuplicateError, InputError, PipelineBusyError, ScopeError
 from lightrag.graph.manual import is_manual_document
 from lightrag.graph.partition import writable_partition
+from lightrag.graph.unfinished import finish_deletions
 from lightrag.ingest.documents import new_track_id, timestamp
 from lightrag.ingest.persist import merge_and_persist
 from lightrag.ingest.state import PipelineState
@@ -196,6 +197,7 @@ async def store_custom_document(
     full_docs = context.stores.full_docs
     # Uploads look for duplicates under the same lock.
     async with state.enqueue_lock:
+        await finish_deletions(context, [document.doc_id])
         current = await open_work(context, state, document)
         work.row.chunks_list, work.row.created_at = current.row.chunks_list, current.row.created_at
         if document.file_path:

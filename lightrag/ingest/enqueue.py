@@ -11,6 +11,7 @@ from lightrag.constants import UNKNOWN_SOURCE
 from lightrag.context import EngineContext
 from lightrag.contracts.doc_status import INTERRUPTED_STATES, DocProcessingStatus, DocStatus
 from lightrag.exceptions import PipelineBusyError
+from lightrag.graph.unfinished import finish_deletions
 from lightrag.ingest.announce import announce_documents
 from lightrag.ingest.documents import NewDocument, timestamp
 from lightrag.ingest.duplicates import limits_row, same_content
@@ -91,6 +92,7 @@ async def enqueue(
     """
     async with state.enqueue_lock:
         await _refuse_when_full(context, state, len(documents), admission)
+        await finish_deletions(context, [document.doc_id for document in documents])
         admitted: dict[str, NewDocument] = {}
         rows: dict[str, DocProcessingStatus] = {}
         stored = await context.stores.doc_status.get_by_ids([document.doc_id for document in documents])

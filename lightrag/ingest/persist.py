@@ -89,14 +89,32 @@ def scoped(row: Evidence, tag: str) -> Evidence:
 
 
 async def _purge_earlier_attempt(context: EngineContext, doc_ids: Sequence[str]) -> None:
-    """Take out what an interrupted attempt left, where a store could not do all at once."""
+    """Take out what an interrupted attempt left, or what is replaced.
+
+    A document that is replaced says so from here on: a process that dies before the rest leaves none that is said to be
+    processed and has nothing in the graph.
+    """
     evidence = context.stores.evidence
     if not any((await evidence.objects_of_documents(doc_ids)).values()):
         return
     change = await without_documents(context, doc_ids)
-    async with context.stores.unit_of_work(change.intent(documents=dict.fromkeys(doc_ids, ()))) as unit:
+    doc_status = context.stores.doc_status
+    failed = {
+        "status": DocStatus.FAILED.value,
+        "error_msg": "it was about to be replaced; add it again",
+        "chunks_list": [],
+        "chunks_count": 0,
+    }
+    rows = await doc_status.get_full_docs_by_ids(doc_ids)
+    replaced = {doc_id: failed for doc_id, row in rows.items() if row.status is DocStatus.PROCESSED}
+    chunks_of = {doc_id: rows[doc_id].chunks_list if doc_id in replaced else [] for doc_id in doc_ids}
+    gone = [chunk_id for chunk_ids in chunks_of.values() for chunk_id in chunk_ids]
+    async with context.stores.unit_of_work(change.intent(documents=chunks_of, demoted=replaced)) as unit:
         await change.write(context.stores)
         await evidence.drop_documents(doc_ids)
+        await context.stores.chunks.delete(gone)
+        await context.stores.text_chunks.delete(gone)
+        unit.last(doc_status.update_doc_status_fields, replaced)
         unit.corpus_changed()
 
 

@@ -14,7 +14,7 @@ import pytest
 from lightrag import LightRAG, QueryParam
 from lightrag.contracts.doc_status import DocStatus
 from lightrag.contracts.evidence import ObjectKind
-from lightrag.exceptions import LightRAGError, NotFoundError, StorageError
+from lightrag.exceptions import DuplicateError, LightRAGError, NotFoundError, StorageError
 from lightrag.graph.change import entity_vector_id, relation_vector_id
 from lightrag.graph.merge import load_records
 from lightrag.kg.sqlite.doc_status import SQLiteDocStatusStorage
@@ -23,6 +23,7 @@ from tests.fakes.audit import disagreements, snapshot
 from tests.fakes.facts import FactModel, make_embedding
 from tests.fakes.servers import KilledError, Steps, registered
 
+ONE_DATABASE = "one database"
 MIXES: dict[str, dict[str, str]] = {
     "files, and vectors and graph in sqlite": {
         "kv_storage": "JsonKVStorage",
@@ -62,14 +63,9 @@ def _servers() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(params=MIXES, ids=[name.replace(" ", "_") for name in MIXES])
-def mix_name(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture
-def mix(mix_name: str) -> dict[str, str]:
-    return MIXES[mix_name]
+@pytest.fixture(params=MIXES)
+def mix(request: pytest.FixtureRequest) -> dict[str, str]:
+    return MIXES[request.param]
 
 
 async def opened(folder: Path, storages: dict[str, str]) -> LightRAG:
@@ -110,6 +106,16 @@ async def rename(engine: LightRAG) -> None:
         await engine.aedit_entity("Harbour", {"entity_name": "Port", "description": "where ships lie", "berths": 3})
 
 
+async def bring_graph(engine: LightRAG, description: str) -> None:
+    graph = {"entities": [{"entity_name": "Quay", "description": description, "source_id": "s"}]}
+    graph["chunks"] = [{"content": description, "source_id": "s"}]
+    try:
+        await engine.ainsert_custom_kg(graph, full_doc_id="kg")
+    except DuplicateError:
+        await engine.adelete_by_doc_id("kg")
+        await engine.ainsert_custom_kg(graph, full_doc_id="kg")
+
+
 async def add_chunk(engine: LightRAG) -> None:
     await engine.ainsert_custom_chunks(text_of("one"), ["Hub -> Gate: one tells of the gate\n"], doc_id="one")
 
@@ -123,9 +129,8 @@ ACTS: tuple[Any, ...] = (
     rename,
     add_chunk,
     lambda engine: engine.adelete_by_doc_id("two"),
-    lambda engine: engine.ainsert_custom_kg(
-        {"entities": [{"entity_name": "Quay", "description": "by hand"}], "relationships": [], "chunks": []}
-    ),
+    lambda engine: bring_graph(engine, "a wall of stone"),
+    lambda engine: bring_graph(engine, "a wall of concrete"),
     lambda engine: engine.adelete_by_entity("Leaf one"),
     lambda engine: insert(engine, "three", tags=["act", "tenant:b"]),
 )
@@ -153,7 +158,12 @@ async def unlike(engine: LightRAG) -> list[str]:
 
 
 async def faults(engine: LightRAG) -> list[str]:
-    return [*await disagreements(engine), *await unlike(engine), *await engine.acheck()]
+    found = [*await disagreements(engine), *await unlike(engine), *await engine.acheck()]
+    rows = await engine.aget_docs_by_ids(["one", "two", "three", "kg"])
+    processed = [name for name, row in rows.items() if row.status is DocStatus.PROCESSED]
+    told = {row.document_id for row in await engine.context.stores.evidence.of_documents(processed)}
+    found.extend(f"{name} is processed and has nothing in the graph" for name in processed if name not in told)
+    return found
 
 
 async def whole(folder: Path) -> dict[str, Any]:
@@ -196,7 +206,9 @@ async def test_a_mixed_set_ends_as_one_database_does(tmp_path: Path, mix: dict[s
     await engine.finalize_storages()
 
 
-async def test_killed_at_any_step(tmp_path: Path, mix_name: str, mix: dict[str, str]) -> None:
+@pytest.mark.parametrize("name", [ONE_DATABASE, *MIXES])
+async def test_killed_at_any_step(tmp_path: Path, name: str) -> None:
+    mix = MIXES.get(name, {})
     twin = await whole(tmp_path / "twin")
     problems: list[str] = []
     last = lives = 0
@@ -224,7 +236,7 @@ async def test_killed_at_any_step(tmp_path: Path, mix_name: str, mix: dict[str, 
             problems.append(f"{where}: {error!r}")
         finally:
             await engine.finalize_storages()
-        last += STRIDES[mix_name]
+        last += STRIDES.get(name, 1)
         lives += 1
     assert lives > 5
     assert not problems, "\n".join(problems)
@@ -317,10 +329,34 @@ async def test_a_server_that_goes_away_and_comes_back(tmp_path: Path, server: st
     assert not problems, "\n".join(problems)
 
 
+async def test_a_document_that_comes_again_outlives_its_deletion(tmp_path: Path) -> None:
+    """A deletion that broke off at its very end must not be carried on when the document has been sent anew."""
+    is_done, last = False, 0
+    while not is_done:
+        engine = await opened(tmp_path / str(last), MIXES["everything on servers"])
+        await insert(engine, "two", tags=["letter"])
+        steps = Steps(last, StorageError)
+        with steps.counted():
+            try:
+                await engine.adelete_by_doc_id("two")
+                is_done = True
+            except StorageError:
+                pass
+            steps.last = None
+            await engine.apipeline_enqueue_documents([text_of("two")], ids=["two"], file_paths=["two.md"])
+            await insert(engine, "three")
+        rows = await engine.aget_docs_by_ids(["two", "three"])
+        assert {name: row.status.value for name, row in rows.items()} == {"two": "processed", "three": "processed"}
+        assert (await snapshot(engine))["texts"] == {"two", "three"}, f"after step {last}"
+        assert await faults(engine) == []
+        await engine.finalize_storages()
+        last += 1
+
+
 # --- clearing --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["one database", *MIXES])
+@pytest.mark.parametrize("name", [ONE_DATABASE, *MIXES])
 async def test_killed_while_everything_is_cleared(tmp_path: Path, name: str) -> None:
     storages = MIXES.get(name, {})
     ended = False
