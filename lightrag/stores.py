@@ -138,22 +138,20 @@ class Stores:
 
     async def initialize(self) -> None:
         """Open every store; those already opened are closed again when one fails."""
-        opened: list[StorageNameSpace] = []
-        try:
+        async with AsyncExitStack() as opened:
             for store in self.all():
                 await store.initialize()
-                opened.append(store)
-        except BaseException:
-            for store in reversed(opened):
-                await store.finalize()
-            raise
+                opened.push_async_callback(store.finalize)
+            opened.pop_all()
 
     async def finalize(self) -> None:
-        """Flush and close every store."""
-        for store in self.all():
-            await store.index_done_callback()
-        for store in reversed(self.all()):
-            await store.finalize()
+        """Flush and close every store; one that fails keeps none of the others from it."""
+        async with AsyncExitStack() as last_steps:
+            # The last one is done first.
+            for store in self.all():
+                last_steps.push_async_callback(store.finalize)
+            for store in reversed(self.all()):
+                last_steps.push_async_callback(store.index_done_callback)
 
     @property
     def is_atomic(self) -> bool:
