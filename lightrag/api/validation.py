@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 
 _LONGEST_ECHO = 200
-_FIELD_FIRST = re.compile(r"(?P<name>[a-z_]+)(?P<rest>(?:\.\w+)*): ")
+_FIELD_FIRST = re.compile(r"(?P<name>[a-z_]+)(?P<rest>(?:\.\w+)*):? ")
 _SECRETS = {"password", "client_secret"}
 
 
