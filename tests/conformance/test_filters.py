@@ -32,7 +32,15 @@ from lightrag.contracts.evidence import (
 )
 from lightrag.contracts.vector import BaseVectorStorage
 from lightrag.exceptions import UnsupportedFilterError
-from lightrag.query_filters import VectorQueryFilter, as_filter, document_facts, document_matches_filter
+from lightrag.predicates import evaluate
+from lightrag.query_filters import (
+    VectorQueryFilter,
+    as_filter,
+    build_backend_filter_expr,
+    document_facts,
+    document_matches_filter,
+    normal_form,
+)
 from tests.conformance.families import DIMENSION, FAMILIES, Family, Workspace
 from tests.property.filter_strategies import filters, metadatas
 
@@ -621,3 +629,39 @@ async def test_a_store_alone_refuses_filters(family: Family, open_workspace: Cal
     await filled.status.initialize()
     assert filled.filters
     await filled.check({"required_tags": ["a"]})
+
+
+# --- stamped rows ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("namespace", ["chunks", "entities"])
+async def test_stamped_rows_are_found_as_their_fields_say(workspace: Workspace, namespace: str) -> None:
+    """A store that filters by fields of its rows finds what matches, and all without fields; the caller judges them.
+
+    Rows of objects carry the union of their documents, which the coarser predicate of summaries looks at.
+    """
+    store = await workspace.vectors(namespace)
+    if not store.supports_metadata_filters:
+        pytest.skip("cannot filter by itself: the caller gates what it returns")
+    chance = random.Random(3)
+    flags = ("has_undated_evidence", "has_open_start", "has_open_end")
+    fields: dict[str, dict[str, Any]] = {"unstamped": {}}
+    for number, case in enumerate(chance.sample(CASES, 150)):
+        fields[f"row-{number}"] = normal_form(case["metadata"], doc_id=f"doc-{number}")
+        if namespace == "entities":
+            fields[f"row-{number}"] |= {flag: chance.random() < 0.2 for flag in flags}
+    await store.upsert(
+        {key: {"content": key, "vector": by_angle(place), **row} for place, (key, row) in enumerate(fields.items())}
+    )
+    places = [
+        {"path_prefixes": ["a"]},
+        {"doc_types": ["pdf", ""]},
+        {"search_filters": {"document_ids": ["doc-3", "doc-4"]}},
+    ]
+    for given_filter in [*(case["filter"] for case in chance.sample(CASES, 80)), *places]:
+        wanted = as_filter(given_filter)
+        asked = build_backend_filter_expr(wanted, for_summaries=namespace == "entities")
+        expected = [key for key, row in fields.items() if evaluate(asked, row)]
+        assert "unstamped" in expected
+        found = await store.query("", len(fields), QUESTION, metadata_filter=wanted)
+        assert [row["id"] for row in found] == expected, given_filter
