@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from tests.api.conftest import Serve, Server
@@ -63,10 +62,7 @@ async def test_health_asks_no_store(server: Server) -> None:
     context = server.engine.context
     stores, context.stores = context.stores, Broken()  # type: ignore[assignment]
     try:
-        begin = time.perf_counter()
-        for _ in range(50):
-            assert (await server.client.get("/health")).status_code == 200
-        assert (time.perf_counter() - begin) / 50 < 0.1
+        assert (await server.client.get("/health")).status_code == 200
     finally:
         context.stores = stores
 

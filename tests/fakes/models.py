@@ -79,13 +79,11 @@ class ScriptedLLM:
     Attributes:
         replies: What comes next.
         default: What comes when the list is empty; a function makes the reply from the call.
-        seconds: How long a reply takes.
         calls: Every call so far.
     """
 
     replies: list[Reply] = field(default_factory=list)
     default: Reply = "An answer [1]."
-    seconds: float = 0.0
     can_stream: bool = True
     calls: list[Call] = field(default_factory=list)
     pieces_given: int = 0
@@ -100,8 +98,6 @@ class ScriptedLLM:
     ) -> str | AsyncIterator[str]:
         call = Call(prompt, system_prompt, list(history_messages), kwargs)
         self.calls.append(call)
-        if self.seconds:
-            await asyncio.sleep(self.seconds)
         reply = self.replies.pop(0) if self.replies else self.default
         if isinstance(reply, Exception):
             raise reply

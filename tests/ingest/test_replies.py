@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +15,7 @@ from lightrag.ingest.replies import (
     parse_extraction_reply,
     parse_keywords_reply,
 )
+from tests.ending import ends
 
 ALICE = EntityMention("Alice", "person", "Alice is a cook.")
 BOB = EntityMention("Bob", "person", "Bob is a baker.")
@@ -497,10 +497,9 @@ def test_a_damaged_json_record_costs_no_other_record(touched: int, data: st.Data
     ],
     ids=range(11),
 )
-def test_long_and_hostile_replies_take_linear_time(text: str) -> None:
-    started = time.perf_counter()
-    parse_extraction_reply(text)
-    assert time.perf_counter() - started < 3.0
+def test_long_and_hostile_replies_do_not_cost_their_square(text: str) -> None:
+    with ends():
+        parse_extraction_reply(text)
 
 
 # --- keywords -----------------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from lightrag.prompts.building import (
     summary_prompt,
 )
 from lightrag.runtime.endpoints import ModelEndpoint
+from tests.ending import ends
 
 CORPUS = Path(__file__).parents[2] / "demo" / "corpus"
 ROWS, JSON = ExtractionPromptOptions(), ExtractionPromptOptions(use_json=True)
@@ -203,12 +203,10 @@ async def test_the_characters_of_the_mystery_are_one_entity_each(name: str, kind
     assert set(seen) == {kind}
 
 
-async def test_extraction_is_quick_and_the_same_each_time() -> None:
+async def test_extraction_is_the_same_each_time() -> None:
     texts = [path.read_text(encoding="utf-8") for path in sorted(CORPUS.glob("*/*.[mt]*"))]
     first = [await extracted(text) for text in texts]
-    started = time.process_time()
     again = [await reply_to(*reversed(extraction_prompts(text, ROWS))) for text in texts]
-    assert (time.process_time() - started) / len(texts) < 0.02
     assert [parse_extraction_reply(reply) for reply in again] == first
 
 
@@ -381,7 +379,6 @@ async def test_no_text_stops_it(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["word " * 60_000, "Ada Byron " * 20_000, "漢字" * 5_000, "A. " * 20_000, '"' * 50_000, "a" * 200_000]
 )
-async def test_long_texts_take_seconds_at_most(text: str) -> None:
-    started = time.perf_counter()
-    await extracted(text)
-    assert time.perf_counter() - started < 8.0
+async def test_long_texts_do_not_cost_their_square(text: str) -> None:
+    with ends():
+        await extracted(text)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
@@ -15,33 +15,29 @@ from lightrag.llm.offline.sentences import split_sentences
 from lightrag.parser.pool import ParserPool
 from lightrag.parser.registry import parse_file
 from lightrag.parser.sniff import sniff
-
-_SECONDS = 1.0
+from tests.ending import ends
 
 WORK: dict[str, Callable[[], object]] = {
-    "many comments before a text": lambda: parse_file("a.md", b"<!-- a -->" * 26 + b"text"),
-    "many comments, none closed": lambda: parse_file("a.md", b"<!--" * 1000),
-    "escaped marks after an open one": lambda: parse_file("a.jsonl", b'"\\u0041' + b'\\"' * 20_000),
-    "starts of a head that never ends": lambda: parse_file("a.html", b"<html><body>x" + b"<head>" * 20_000),
-    "starts of a title that never ends": lambda: parse_file("a.html", b"<html><body>x" + b"<title>" * 20_000),
-    "a heading with a long gap, for chunks": lambda: markdown_blocks("# a" + " " * 1500 + "b"),
-    "a heading with a long gap, for sentences": lambda: split_sentences("# a" + " " * 1500 + "b"),
-    "a line of dots": lambda: split_sentences("Contents " + "." * 15_000 + "7"),
+    "many comments before a text": lambda: parse_file("a.md", b"<!-- a -->" * 5_000 + b"text"),
+    "many comments, none closed": lambda: parse_file("a.md", b"<!--" * 400_000),
+    "escaped marks after an open one": lambda: parse_file("a.jsonl", b'"\\u0041' + b'\\"' * 1_000_000),
+    "starts of a head that never ends": lambda: parse_file("a.html", b"<html><body>x" + b"<head>" * 200_000),
+    "starts of a title that never ends": lambda: parse_file("a.html", b"<html><body>x" + b"<title>" * 200_000),
+    "a heading with a long gap, for chunks": lambda: markdown_blocks("# a" + " " * 1_000_000 + "b"),
+    "a heading with a long gap, for sentences": lambda: split_sentences("# a" + " " * 1_000_000 + "b"),
+    "a line of dots": lambda: split_sentences("Contents " + "." * 1_000_000 + "7"),
     "a question with a long gap": lambda: answer_reply(
-        "Who is x" + " " * 20_000 + "y", AnswerContext([Passage("1", "Ada went.")])
+        "Who is x" + " " * 1_000_000 + "y", AnswerContext([Passage("1", "Ada went.")])
     ),
-    "a prompt of empty lines": lambda: read_context("\n" * 25_000),
+    "a prompt of empty lines": lambda: read_context("\n" * 1_000_000),
 }
 
 
 @pytest.mark.parametrize("name", WORK)
 def test_no_text_costs_its_square(name: str) -> None:
-    before = time.process_time()
-    try:
+    # A page whose head never ends may be read as empty.
+    with ends(), suppress(InputError):
         WORK[name]()
-    except InputError as error:
-        assert "holds no text" in str(error)  # noqa: PT017 - a page whose head never ends may be read as empty
-    assert time.process_time() - before < _SECONDS
 
 
 def test_comments_before_a_web_page_are_skipped() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -141,10 +140,8 @@ async def test_a_service_that_stays_away_is_given_up(stub: StubService) -> None:
 
 async def test_time_is_up(stub: StubService) -> None:
     docling_answers(stub, converted("Text"), "pending")
-    started = time.monotonic()
     with pytest.raises(ModelTimeoutError, match=r"docling took longer than the 0\.3 seconds allowed for 'a\.pdf'"):
         await parse_with_docling("a.pdf", DATA, options(stub, timeout=0.3))
-    assert time.monotonic() - started < 5
 
 
 async def test_cancelling_stops_the_questions(stub: StubService) -> None:

@@ -6,7 +6,6 @@ import re
 import string
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -40,6 +39,7 @@ from lightrag.prompts.rendering import (
     seal,
 )
 from lightrag.prompts.thinking import split_thinking, strip_thinking
+from tests.ending import ends
 
 EXTRACTION_SLOTS = {"language", "max_records", "max_entities", "tuple_delimiter", "completion_delimiter"}
 
@@ -243,9 +243,9 @@ def test_data_never_leaves_its_markers(text: str) -> None:
 
 
 def test_sealing_a_long_gap_does_not_cost_its_square() -> None:
-    before = time.process_time()
-    assert seal("<" + " " * 10_000 + "x") == "<" + " " * 10_000 + "x"
-    assert time.process_time() - before < 0.5
+    gap = " " * 1_000_000
+    with ends():
+        assert seal(f"<{gap}x") == f"<{gap}x"
     assert seal("<  /  context  >") == "‹  /  context  ›"
 
 

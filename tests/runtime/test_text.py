@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import unicodedata
 import xml.etree.ElementTree as ElementTree
 
@@ -19,6 +18,7 @@ from lightrag.runtime.text import (
     sanitize_text,
     split_keywords,
 )
+from tests.ending import ends
 
 
 @pytest.mark.parametrize("text", ["", " \n\t\u00a0\u3000", "\u200b", "\u200d\ufe0f \ufeff\u2060", "\u00ad\u202e\u3164"])
@@ -152,10 +152,9 @@ def test_a_long_name_keeps_its_start_and_whole_characters() -> None:
 @pytest.mark.parametrize(
     "raw", ["(" * 500_000 + "x" + ")" * 500_000, "&a&#109;p;#38;" * 70_000, "'" * 1_000_000, "\u0301" * 1_000_000]
 )
-def test_a_million_characters_take_no_time(raw: str) -> None:
-    start = time.process_time()
-    normalize_name(raw)
-    assert time.process_time() - start < 5
+def test_a_million_characters_do_not_cost_their_square(raw: str) -> None:
+    with ends():
+        normalize_name(raw)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 
 import pytest
@@ -20,6 +19,7 @@ from lightrag.runtime.tokens import (
     encoding_name_for_model,
     truncate_to_tokens,
 )
+from tests.ending import ends
 
 
 class Words:
@@ -108,13 +108,11 @@ def test_every_ordinary_id_decodes() -> None:
 
 
 @pytest.mark.parametrize("unit", ["a", "日本語", " ", "\n", "aB1!", "👩‍👩‍👧"])
-def test_a_line_of_a_million_characters_takes_no_time(unit: str) -> None:
+def test_a_line_of_a_million_characters_does_not_cost_its_square(unit: str) -> None:
     tokenizer = default_tokenizer()
-    tokenizer.encode("warm")
     line = unit * (1_000_000 // len(unit))
-    start = time.process_time()
-    assert tokenizer.count(line) == len(tokenizer.encode(line))
-    assert time.process_time() - start < 5
+    with ends():
+        assert tokenizer.count(line) == len(tokenizer.encode(line))
 
 
 def test_a_tokenizer_of_ones_own() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -133,19 +132,19 @@ async def test_a_run_can_be_ended_while_the_provider_hangs(
             await asyncio.sleep(0.02)
     # The last good reply may still be on its way.
     await asyncio.sleep(0.3)
-    begin = time.monotonic()
-    if end == "cancel":
-        engine.cancel_pipeline()
-        await run
-        assert running(engine) == 0
-        assert "cancelled the pipeline" in next(iter((await reasons(engine)).values()))
-    else:
-        await engine.finalize_storages()
-        with pytest.raises(PipelineCancelledError):
+    # A call that hangs is given 60 seconds, and nobody waits for it.
+    async with asyncio.timeout(30):
+        if end == "cancel":
+            engine.cancel_pipeline()
             await run
-        engine = engine_at(provider, binding, tmp_path)
-        await engine.initialize_storages()
-    assert time.monotonic() - begin < 5
+            assert running(engine) == 0
+            assert "cancelled the pipeline" in next(iter((await reasons(engine)).values()))
+        else:
+            await engine.finalize_storages()
+            with pytest.raises(PipelineCancelledError):
+                await run
+            engine = engine_at(provider, binding, tmp_path)
+            await engine.initialize_storages()
     await asyncio.sleep(0.05)
     assert provider.open == 0
     asked = await retry(engine, provider)
