@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from lightrag.contracts.evidence import (
@@ -226,16 +227,20 @@ class SQLiteEvidenceStorage(SQLiteStore, BaseEvidenceStorage):
                     f"SELECT e.sequence FROM {self._table} AS e WHERE e.kind = {KIND_CODES[kind]} "
                     f"AND e.object = j.value {within.condition} ORDER BY e.sequence LIMIT {within.next}"
                 )
+                # One text for each object: most chunks speak of many objects, and are then taken apart once.
                 rows = connection.execute(
-                    "SELECT j.value, s.chunk, s.document, s.path FROM json_each(?1) AS j "
-                    f"CROSS JOIN {self._table} AS s ON s.sequence IN ({oldest}) ORDER BY s.sequence",
+                    "SELECT j.value, (SELECT group_concat(s.source) FROM (SELECT "
+                    f"s.chunk || ' ' || s.document || ' ' || s.path AS source FROM {self._table} AS s "
+                    f"WHERE s.sequence IN ({oldest}) ORDER BY s.sequence) AS s) FROM json_each(?1) AS j",
                     (int_list(numbers.values()), *within.values, -1 if limit is None else max(limit, 0)),
                 ).fetchall()
-                texts = texts_of(connection, (number for row in rows for number in row[1:]))
-            grouped: dict[int, list[EvidenceSource]] = {}
-            for number, *source in rows:
-                grouped.setdefault(number, []).append(EvidenceSource(*(texts[part] for part in source)))
-            return {key: grouped[number] for key, number in numbers.items() if number in grouped}
+                named = {number: text.split(",") for number, text in rows if text}
+                parts = {source: tuple(map(int, source.split())) for source in set(chain.from_iterable(named.values()))}
+                texts = texts_of(connection, chain.from_iterable(parts.values()))
+            sources = {source: EvidenceSource(*(texts[part] for part in three)) for source, three in parts.items()}
+            return {
+                key: [sources[source] for source in named[number]] for key, number in numbers.items() if number in named
+            }
 
         return await self.database.read(query, rows=_ROWS_PER_OBJECT * len(wanted))
 
